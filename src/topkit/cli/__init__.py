@@ -1,0 +1,49 @@
+"""The command line: parse, call, print. Every command imports what it needs when it runs, not before."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from topkit import __version__
+
+app = typer.Typer(
+    name="topkit",
+    help="Top-k learning to rank: label, learn, measure, combine, ship.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"topkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Top-k learning to rank: label, learn, measure, combine, ship."""
+
+
+def main() -> None:
+    """Run the command line; bad input ends with one clear message and exit code 2."""
+    from topkit.data.errors import InputError
+
+    try:
+        app()
+    except InputError as error:
+        print(f"topkit: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:  # `topkit … | head` is not an error
+        sys.stderr.close()
+        sys.exit(0)
+    except KeyboardInterrupt:
+        print("topkit: interrupted", file=sys.stderr)
+        sys.exit(130)

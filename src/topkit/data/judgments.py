@@ -1,0 +1,96 @@
+"""Judgments: what assessors and users said (grades, preferences with ties and "bad" marks, clicks)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import nan
+from typing import Literal, NamedTuple, get_args
+
+Answer = Literal["a", "b", "tie", "bad-a", "bad-b"]
+"""A better, B better, about the same, A clearly irrelevant, B clearly irrelevant."""
+
+ANSWERS: tuple[Answer, ...] = get_args(Answer)
+
+
+class Grade(NamedTuple):
+    """One document graded for a query."""
+
+    query: str
+    doc: str
+    grade: float
+    assessor: str = ""
+    seconds: float = nan
+    """How long the judgment took."""
+    time: float = nan
+    """When it was given, in seconds since 1970."""
+
+
+class Preference(NamedTuple):
+    """The answer to "which of a and b is better for the query?"."""
+
+    query: str
+    a: str
+    b: str
+    answer: Answer
+    assessor: str = ""
+    seconds: float = nan
+    time: float = nan
+
+    @property
+    def winner(self) -> str | None:
+        """The better document, or None for a tie. A "bad" mark on one is a win of the other."""
+        if self.answer in ("a", "bad-b"):
+            return self.a
+        return self.b if self.answer in ("b", "bad-a") else None
+
+
+class Page(NamedTuple):
+    """A result page as shown to a user, with what was clicked."""
+
+    query: str
+    docs: tuple[str, ...]
+    clicks: tuple[bool, ...]
+    session: str = ""
+    time: float = nan
+    grades: tuple[float, ...] = ()
+    """Human grades of the documents, where they were judged too."""
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """All that is known of the relevance of documents before it becomes labels of a Dataset.
+
+    >>> j = Judgments(preferences=(Preference("q", "d1", "d2", "tie", "ann", 4.5),))
+    >>> j.queries
+    ('q',)
+    """
+
+    grades: tuple[Grade, ...] = ()
+    preferences: tuple[Preference, ...] = ()
+    pages: tuple[Page, ...] = ()
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Every query, in the order of first mention."""
+        records: Iterable[Grade | Preference | Page] = (*self.grades, *self.preferences, *self.pages)
+        return tuple(dict.fromkeys(record.query for record in records))
+
+    def grades_by_query(self) -> dict[str, dict[str, float]]:
+        """Query → document → grade; where a document was graded more than once, the last grade counts."""
+        table: dict[str, dict[str, float]] = {}
+        for query, doc, grade, *_ in self.grades:
+            table.setdefault(query, {})[doc] = grade
+        return table
+
+    def preferences_by_query(self) -> dict[str, list[Preference]]:
+        """Query → its answers, in the order given."""
+        table: dict[str, list[Preference]] = {}
+        for preference in self.preferences:
+            table.setdefault(preference.query, []).append(preference)
+        return table
+
+    def __add__(self, other: Judgments) -> Judgments:
+        return Judgments(
+            self.grades + other.grades, self.preferences + other.preferences, self.pages + other.pages
+        )

@@ -1,0 +1,106 @@
+"""Run: what a system returned, query by query, in the order given. An immutable value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from topkit.data.dataset import Dataset
+from topkit.data.errors import InputError
+from topkit.data.strings import Strings
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """Documents with scores for each query; query q is places ``ptr[q]:ptr[q+1]``.
+
+    The order given is kept; a measure sorts by score under the rules of its convention.
+
+    >>> run = Run.of({"q1": [("d2", 1.5), ("d1", 0.5)]}, name="bm25")
+    >>> run["q1"]
+    [('d2', 1.5), ('d1', 0.5)]
+    """
+
+    qids: tuple[str, ...]
+    ptr: NDArray[np.int64]
+    docs: Strings
+    scores: NDArray[np.float64]
+    name: str = "run"
+
+    def __post_init__(self) -> None:
+        n = len(self.scores)
+        if len(self.docs) != n or self.ptr.shape != (len(self.qids) + 1,) or self.ptr[-1] != n:
+            raise ValueError("docs, scores and ptr of a run must agree")
+        if self.scores.dtype != np.float64 or np.isnan(self.scores).any():
+            raise ValueError("the scores of a run must be float64 numbers")
+        if len(set(self.qids)) != len(self.qids):
+            raise ValueError("query ids must differ")
+        for array in (self.ptr, self.scores):
+            array.flags.writeable = False
+
+    @classmethod
+    def of(cls, results: Mapping[str, Sequence[tuple[str, float]]], name: str = "run") -> Run:
+        """A run from query → [(document, score), …]."""
+        for query, pairs in results.items():
+            documents = [doc for doc, _ in pairs]
+            if len(set(documents)) != len(documents):
+                again = next(doc for doc in documents if documents.count(doc) > 1)
+                raise InputError(
+                    f"document {again!r} is given twice for query {query!r}", "name each document once"
+                )
+        ptr = np.zeros(len(results) + 1, np.int64)
+        np.cumsum([len(pairs) for pairs in results.values()], out=ptr[1:])
+        rows = [pair for pairs in results.values() for pair in pairs]
+        scores = np.array([score for _, score in rows], np.float64)
+        return cls(tuple(results), ptr, Strings.of([doc for doc, _ in rows]), scores, name)
+
+    @classmethod
+    def from_scores(cls, data: Dataset, scores: ArrayLike, name: str = "run") -> Run:
+        """The documents of a data set by falling score; equal scores keep their input order."""
+        values = np.asarray(scores, np.float64)
+        if values.shape != (len(data),):
+            raise InputError(f"{len(data)} documents need as many scores, not {values.shape}")
+        order = np.lexsort((-values, data.query_index))
+        return cls(data.qids, np.array(data.ptr), data.names_of_documents().take(order), values[order], name)
+
+    def __len__(self) -> int:
+        return len(self.qids)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.qids)
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Query id → its number."""
+        return {qid: q for q, qid in enumerate(self.qids)}
+
+    def __contains__(self, qid: object) -> bool:
+        return qid in self.position
+
+    def rows(self, qid: str) -> slice:
+        """The places of a query in ``docs`` and ``scores``."""
+        q = self.position[qid]
+        return slice(int(self.ptr[q]), int(self.ptr[q + 1]))
+
+    def __getitem__(self, qid: str) -> list[tuple[str, float]]:
+        rows = self.rows(qid)
+        return list(zip(self.docs[rows].tolist(), self.scores[rows].tolist(), strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Run):
+            return NotImplemented
+        return (
+            self.qids == other.qids
+            and np.array_equal(self.ptr, other.ptr)
+            and np.array_equal(self.scores, other.scores)
+            and self.docs == other.docs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, {len(self)} queries, {len(self.scores)} documents)"

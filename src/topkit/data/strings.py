@@ -1,0 +1,102 @@
+"""A column of strings in one buffer: a million document ids cost their bytes, not a million objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Strings:
+    """Immutable sequence of strings: UTF-8 bytes of string i are ``blob[offsets[i]:offsets[i + 1]]``.
+
+    This is Arrow's layout, so Parquet takes it without a copy. Bytes that are not UTF-8 survive a round trip
+    (``surrogateescape``), because old TREC files hold them.
+
+    >>> names = Strings.of(["b", "", "aé"])
+    >>> names[2], len(names), names.take([2, 0]).tolist()
+    ('aé', 3, ['aé', 'b'])
+    """
+
+    blob: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Strings:
+        """Strings of any iterable."""
+        if isinstance(values, Strings):
+            return values
+        return cls.of_bytes([value.encode("utf-8", "surrogateescape") for value in values])
+
+    @classmethod
+    def of_bytes(cls, values: list[bytes]) -> Strings:
+        """Strings of already encoded values."""
+        offsets = np.zeros(len(values) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, values), np.int64, len(values)), out=offsets[1:])
+        return cls(np.frombuffer(b"".join(values), np.uint8), offsets)
+
+    @classmethod
+    def concatenate(cls, parts: list[Strings]) -> Strings:
+        """The strings of all parts, one after another."""
+        lengths = [np.diff(part.offsets) for part in parts]
+        offsets = np.zeros(sum(map(len, parts)) + 1, np.int64)
+        if parts:
+            np.cumsum(np.concatenate(lengths), out=offsets[1:])
+        blobs = [part.blob[part.offsets[0] : part.offsets[-1]] for part in parts]
+        return cls(np.concatenate(blobs) if blobs else np.zeros(0, np.uint8), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int | np.integer) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Strings: ...
+    def __getitem__(self, index: int | np.integer | slice) -> str | Strings:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step == 1:
+                return Strings(self.blob, self.offsets[start : max(start, stop) + 1])
+            return self.take(np.arange(start, stop, step))
+        position = range(len(self))[int(index)]
+        start, stop = self.offsets[position], self.offsets[position + 1]
+        return self.blob[start:stop].tobytes().decode("utf-8", "surrogateescape")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tolist())
+
+    def tobytes(self) -> list[bytes]:
+        """Every string, encoded."""
+        raw = self.blob.tobytes()
+        bounds = self.offsets.tolist()
+        return [raw[a:b] for a, b in pairwise(bounds)]
+
+    def tolist(self) -> list[str]:
+        """Every string, decoded."""
+        return [value.decode("utf-8", "surrogateescape") for value in self.tobytes()]
+
+    def take(self, indices: ArrayLike) -> Strings:
+        """The strings at these positions, in this order."""
+        index = np.asarray(indices, np.int64)
+        starts = self.offsets[:-1][index]
+        lengths = np.diff(self.offsets)[index]
+        offsets = np.zeros(len(index) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        where = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+        return Strings(self.blob[where], offsets)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Strings):
+            return self.tobytes() == other.tobytes()
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # equality is by value and costs the whole column
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(value) for value in self[:3])
+        return f"Strings([{shown}{', …' if len(self) > 3 else ''}], n={len(self)})"

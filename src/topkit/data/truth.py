@@ -1,0 +1,97 @@
+"""What labels mean (graded, full order, top-k), and how one kind of truth becomes another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data.errors import InputError
+
+Kind = Literal["graded", "order", "top-k"]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The kind of truth that labels hold.
+
+    - ``graded``: the grade, 0 = irrelevant.
+    - ``order``: a permutation of all n documents; the label is n+1−rank, so the best has n and the worst 1.
+    - ``top-k``: a total order of the top k, everything else below it: k+1−rank in the top k, else 0. A list
+      with n < k documents is ordered completely, with k := n.
+    """
+
+    kind: Kind = "graded"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.kind == "top-k") != (self.k is not None):
+            raise ValueError("k belongs to top-k truth, and only to it")
+        if self.k is not None and self.k < 1:
+            raise ValueError(f"k must be at least 1, not {self.k}")
+
+    def __str__(self) -> str:
+        return f"top-{self.k}" if self.kind == "top-k" else self.kind
+
+    @classmethod
+    def parse(cls, text: str) -> Truth:
+        """The truth that prints as ``text``.
+
+        >>> Truth.parse("top-10")
+        Truth(kind='top-k', k=10)
+        """
+        if text in ("graded", "order"):
+            return cls(kind="graded" if text == "graded" else "order")
+        if text.startswith("top-") and text[4:].isdigit() and int(text[4:]) > 0:
+            return cls("top-k", int(text[4:]))
+        raise InputError(
+            f"unknown kind of truth {text!r}", "use 'graded', 'order' or 'top-K' such as 'top-10'"
+        )
+
+
+GRADED = Truth()
+
+
+def order_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], seed: int) -> NDArray[np.float32]:
+    """Full-order labels n+1−rank that agree with ``y``; equal labels are ordered at random (seeded)."""
+    lengths = np.diff(ptr)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    tie_break = np.random.default_rng(seed).permutation(len(y))
+    best_last = np.lexsort((tie_break, y, query))
+    labels = np.empty(len(y), np.float32)
+    labels[best_last] = np.arange(1, len(y) + 1) - np.repeat(ptr[:-1], lengths)
+    return labels
+
+
+def top_k_labels(
+    y: NDArray[np.float32], ptr: NDArray[np.int64], k: int, seed: int, *, ordered: bool
+) -> NDArray[np.float32]:
+    """Top-k labels: k+1−rank for the first k of each list, 0 for the rest (k := min(k, n)).
+
+    ``ordered`` says that ``y`` is a full order already, so nothing is left to chance.
+    """
+    full = y if ordered else order_labels(y, ptr, seed)
+    lengths = np.diff(ptr)
+    beyond = np.repeat(np.maximum(lengths - k, 0), lengths)
+    labels: NDArray[np.float32] = np.maximum(full - beyond, 0).astype(np.float32)
+    return labels
+
+
+def check_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], truth: Truth) -> None:
+    """Raise unless ``y`` can be labels of this kind."""
+    if truth.kind == "graded":
+        return
+    lengths = np.diff(ptr)
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    ranked = y[np.lexsort((-y, query))]
+    place = np.arange(len(y)) - np.repeat(ptr[:-1], lengths)
+    top = np.repeat(lengths if truth.k is None else np.minimum(lengths, truth.k), lengths)
+    wrong = ranked != np.maximum(top - place, 0)
+    if wrong.any():
+        first = int(query[np.argmax(wrong)])
+        raise InputError(
+            f"the labels of query number {first + 1} are not {truth} labels",
+            "each list needs the labels n, n−1, …, 1 (order) or k, …, 1 and zeros (top-k)",
+        )

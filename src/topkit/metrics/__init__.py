@@ -1,0 +1,1 @@
+"""Measures with named conventions, and significance tests."""

@@ -1,0 +1,44 @@
+"""Where the real data is, and small data sets that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+from topkit.data import Dataset
+
+settings.register_profile("topkit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("topkit")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def real_data_folder() -> Path | None:
+    """The folder named by TOPKIT_DATA, else ../shared/data; None where neither is there."""
+    named = os.environ.get("TOPKIT_DATA")
+    folder = Path(named) if named else ROOT.parent / "shared" / "data"
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    folder = real_data_folder()
+    if folder is None:
+        pytest.skip("real data not at hand: set TOPKIT_DATA to its folder")
+    return folder
+
+
+@pytest.fixture
+def ragged() -> Dataset:
+    """Five queries of 1, 2, 7, 12 and 3 documents with 4 features and grades 0–3; nothing symmetric."""
+    rng = np.random.default_rng(7)
+    lengths = [1, 2, 7, 12, 3]
+    n = sum(lengths)
+    X = rng.normal(size=(n, 4)).astype(np.float32)
+    y = np.clip(np.round(X[:, 0] + 0.7 * X[:, 1] ** 2 + rng.normal(scale=0.3, size=n)), 0, 3)
+    qid = np.repeat(["a", "b", "c", "d", "e"], lengths)
+    return Dataset.build(X, y, qid, doc_ids=[f"d{i}" for i in range(n)])

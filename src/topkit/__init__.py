@@ -20,6 +20,19 @@ if TYPE_CHECKING:
     from topkit.data import Run as Run
     from topkit.data import Truth as Truth
     from topkit.data import concatenate as concatenate
+    from topkit.data import folds as folds
+    from topkit.data import normalise as normalise
+    from topkit.data import read_letor as read_letor
+    from topkit.data import read_parquet as read_parquet
+    from topkit.data import read_preferences as read_preferences
+    from topkit.data import read_qrels as read_qrels
+    from topkit.data import read_run as read_run
+    from topkit.data import split as split
+    from topkit.data import write_letor as write_letor
+    from topkit.data import write_parquet as write_parquet
+    from topkit.data import write_preferences as write_preferences
+    from topkit.data import write_qrels as write_qrels
+    from topkit.data import write_run as write_run
 
 _ROOM_OF = {
     "Dataset": "topkit.data",
@@ -31,6 +44,19 @@ _ROOM_OF = {
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
+    "split": "topkit.data",
+    "folds": "topkit.data",
+    "normalise": "topkit.data",
+    "write_preferences": "topkit.data",
+    "read_preferences": "topkit.data",
+    "write_qrels": "topkit.data",
+    "read_qrels": "topkit.data",
+    "write_run": "topkit.data",
+    "read_run": "topkit.data",
+    "write_parquet": "topkit.data",
+    "read_parquet": "topkit.data",
+    "write_letor": "topkit.data",
+    "read_letor": "topkit.data",
 }
 
 __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]

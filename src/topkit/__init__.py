@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from topkit.aggregate import AGGREGATORS as AGGREGATORS
+    from topkit.aggregate import aggregate as aggregate
+    from topkit.aggregate import fuse as fuse
     from topkit.data import Dataset as Dataset
     from topkit.data import Grade as Grade
     from topkit.data import InputError as InputError
@@ -35,6 +38,9 @@ if TYPE_CHECKING:
     from topkit.data import write_run as write_run
 
 _ROOM_OF = {
+    "AGGREGATORS": "topkit.aggregate",
+    "aggregate": "topkit.aggregate",
+    "fuse": "topkit.aggregate",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",
     "InputError": "topkit.data",
@@ -65,7 +71,9 @@ __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupporte
 def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'topkit' has no attribute {name!r}")
-    value = getattr(import_module(_ROOM_OF[name]), name)
+    room = import_module(_ROOM_OF[name])
+    # `aggregate` is a room and a function: the room can be called, so both are one object.
+    value = room if room.__name__ == f"topkit.{name}" else getattr(room, name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,93 @@
+"""The default: trust each ranker by how far it agrees with the others beyond chance, over all queries."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.aggregate.ballots import Ballots
+from topkit.aggregate.positional import longest, weighted_total
+from topkit.aggregate.result import Outcome
+from topkit.aggregate.stopping import iterate
+
+Floats = NDArray[np.float64]
+SMALL = 0.1
+"""Correlation with what the rankers share at which a ranker counts half: a "small" effect by custom."""
+SMOOTHING = 0.2
+"""The reciprocal ranks' constant as a share of the longest list (200 for lists of 1000)."""
+
+
+def agreement(ballots: Ballots) -> Outcome:
+    """Reciprocal-rank fusion in which a ranker counts by how much it shares with the others beyond chance.
+
+    1. Every list gives its documents points 1/(c + rank) and all others 0, c a fifth of the longest list.
+    2. A_ij is the correlation of the points of rankers i and j over all documents of a query, averaged over
+       queries. Documents that nobody returned count too, as many as Chao's estimate from those returned once
+       and twice says; without them the pool would make any two short lists look opposed.
+    3. One common factor, A_ij ≈ a_i a_j for i ≠ j (principal factors): a_i is the correlation of ranker i
+       with what all share. A random ranker agrees with nobody on any query, so its a is 0.
+    4. w_i = a_i²/(a_i² + 0.01), and a document's score is Σ_i w_i/(c + rank_i).
+
+    The weights separate rankers that know something from those that do not, and level off above that:
+    trusting the most agreeable rankers most would only count those twice that copy each other. Where nobody
+    agrees with anybody (lists without a common document) all weigh the same.
+    """
+    constant = SMOOTHING * longest(ballots)
+    points = 1.0 / (constant + ballots.places)
+    loadings, trace, converged = common_factor(agreement_matrix(ballots, points))
+    weights = loadings**2 / (loadings**2 + SMALL**2)
+    if not weights.any():
+        weights = np.ones(ballots.n_rankers)
+    return Outcome(weighted_total(ballots, points, weights), weights, trace=trace, converged=converged)
+
+
+def agreement_matrix(ballots: Ballots, points: Floats) -> Floats:
+    """Mean correlation of the points of each two rankers over the queries that both answered; 0 if none."""
+    K = ballots.n_rankers
+    total, count = np.zeros((K, K)), np.zeros((K, K))
+    for q in range(len(ballots)):
+        table = np.zeros((K, int(ballots.pool_sizes[q])))
+        first = q * K
+        for i, items in enumerate(ballots.lists(q)):
+            start = ballots.list_ptr[first + i]
+            table[i, items] = points[start : start + len(items)]
+        documents = table.shape[1] + unseen_documents(table > 0)
+        mean = table.sum(axis=1) / documents
+        covariance = table @ table.T / documents - np.outer(mean, mean)
+        spread = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+        answered = spread > 1e-12 * table.max(initial=0.0)
+        both = np.outer(answered, answered)
+        total[both] += covariance[both] / np.outer(spread, spread)[both]
+        count += both
+    return np.divide(total, count, out=np.zeros_like(total), where=count > 0)
+
+
+def unseen_documents(listed: NDArray[np.bool_]) -> float:
+    """Chao's lower estimate of how many documents nobody listed: (K−1)/K · f₁(f₁−1)/(2(f₂+1)).
+
+    f₁ and f₂ are how many documents are in exactly one and two of the K lists (ranker × document).
+    """
+    times = listed.sum(axis=0)
+    once, twice = int((times == 1).sum()), int((times == 2).sum())
+    lists = int(listed.any(axis=1).sum())
+    return (lists - 1) / max(lists, 1) * once * (once - 1) / (2 * (twice + 1))
+
+
+def common_factor(correlations: Floats) -> tuple[Floats, tuple[float, ...], bool]:
+    """a ≥ 0 with a_i a_j near the correlations off the diagonal → (a, trace of Σ a², whether it settled).
+
+    Principal factors: the diagonal is a_i², found by repetition. Disagreement counts as no agreement, so the
+    matrix has no negative entry and its first eigenvector none either.
+    """
+    matrix = np.maximum(correlations, 0.0)
+    a = np.zeros(len(matrix))
+
+    def step() -> float:
+        nonlocal a
+        np.fill_diagonal(matrix, a**2)
+        values, vectors = np.linalg.eigh(matrix)
+        a = np.minimum(np.abs(vectors[:, -1]) * np.sqrt(max(values[-1], 0.0)), 1.0)
+        return float((a**2).sum())
+
+    trace, converged = iterate(step, tolerance=1e-6, max_steps=500, what="the common factor")
+    return a, trace, converged

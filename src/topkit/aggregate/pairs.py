@@ -1,0 +1,132 @@
+"""Aggregation by pairs of documents: Condorcet (Copeland's rule) and Kemeny."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.aggregate.ballots import Ballots
+from topkit.aggregate.positional import borda_points, weighted_total
+from topkit.aggregate.result import Outcome
+from topkit.aggregate.stopping import Progress
+from topkit.compute import thread_map
+from topkit.data import InputError
+
+Floats = NDArray[np.float64]
+EXACT_LIMIT = 14
+"""Pools up to this size get the exact Kemeny order."""
+
+
+def pair_support(ballots: Ballots, q: int, weights: Floats) -> NDArray[np.float32]:
+    """Document × document: the weight of the rankers that put one above the other.
+
+    A listed document is above every document that the list does not have.
+    """
+    from topkit.aggregate import kernels
+
+    n, first = int(ballots.pool_sizes[q]), q * ballots.n_rankers
+    table = np.zeros((n, n), np.float32)
+    kernels.pair_support(
+        ballots.items, ballots.list_ptr[first : first + ballots.n_rankers + 1], weights, table
+    )
+    return table
+
+
+def condorcet(ballots: Ballots, *, depth: int = 100) -> Outcome:
+    """Condorcet fusion by Copeland's rule: majorities won minus majorities lost against the rest of the pool.
+
+    A document that beats every other (a Condorcet winner) is first. ``depth``: lists are cut here, and
+    documents beyond follow by the Borda count.
+    """
+    cut = _cut(ballots, depth)
+    ones = np.ones(cut.n_rankers)
+
+    def copeland(q: int) -> Floats:
+        support = pair_support(cut, q, ones)
+        return np.asarray(np.sign(support - support.T).sum(axis=1), np.float64)
+
+    parts = thread_map(copeland, range(len(cut)))
+    inner = np.concatenate([part - part.min(initial=0.0) + 1 for part in parts] or [np.zeros(0)])
+    return Outcome(with_rest(ballots, cut, inner, ones))
+
+
+def kemeny(ballots: Ballots, *, depth: int = 100, progress: Progress | None = None) -> Outcome:
+    """Kemeny aggregation: the order with the least number of disagreements with the lists' pairs, summed.
+
+    Exact (dynamic programming over sets) for pools of up to 14 documents. Larger pools are NP-hard: there it
+    is a **heuristic**, moves of single documents from the best of the Borda and Copeland orders until none
+    helps. ``diagnostics`` says for how many queries it is which, and ``gap`` bounds how far the total score
+    can be above the least (0 proves it least). ``depth``: lists are cut here, and documents beyond follow by
+    the Borda count.
+    """
+    cut = _cut(ballots, depth)
+    ones = np.ones(cut.n_rankers)
+    points = cut.total(borda_points(cut))
+    done = 0
+
+    def solve(q: int) -> tuple[Floats, float, float]:
+        nonlocal done
+        support = pair_support(cut, q, ones)
+        order = kemeny_order(support, points[cut.doc_ptr[q] : cut.doc_ptr[q + 1]])
+        inner = np.empty(len(order))
+        inner[order] = np.arange(len(order), 0, -1)
+        done += 1
+        if progress is not None:
+            progress(done, len(cut))
+        bound = float(np.triu(np.minimum(support, support.T), 1).sum())
+        return inner, kemeny_score(support, order), bound
+
+    parts = thread_map(solve, range(len(cut)))
+    score, bound = sum(part[1] for part in parts), sum(part[2] for part in parts)
+    exact = int((cut.pool_sizes <= EXACT_LIMIT).sum())
+    return Outcome(
+        with_rest(ballots, cut, np.concatenate([part[0] for part in parts] or [np.zeros(0)]), ones),
+        diagnostics={
+            "score": score,
+            "exact_queries": float(exact),
+            "heuristic_queries": float(len(cut) - exact),
+            "gap": (score - bound) / bound if bound else 0.0,
+        },
+    )
+
+
+def kemeny_score(support: NDArray[np.float32], order: NDArray[np.int64]) -> float:
+    """How much support the order goes against: Σ over a above b of the support for b above a."""
+    return float(np.tril(support[np.ix_(order, order)], -1).sum(dtype=np.float64))
+
+
+def kemeny_order(support: NDArray[np.float32], points: Floats) -> NDArray[np.int64]:
+    """The best order by exact search up to 14 documents, else by local search (see :func:`kemeny`)."""
+    from topkit.aggregate import kernels
+
+    if len(support) <= EXACT_LIMIT:
+        return np.asarray(kernels.exact_kemeny(support), np.int64)
+    wins = np.sign(support - support.T).sum(axis=1)
+    starts = [np.argsort(-points, kind="stable"), np.lexsort((-points, -wins))]
+    for order in starts:
+        kernels.insertion_search(order, support)
+    return min(starts, key=lambda order: kemeny_score(support, order))
+
+
+def with_rest(ballots: Ballots, cut: Ballots, inner: Floats, weights: Floats) -> Floats:
+    """Scores of all pooled documents: ``inner`` of those in the cut, the rest below 0 by weighted Borda.
+
+    Documents of the cut with an inner score of 0 join the rest.
+    """
+    scores = weighted_total(ballots, borda_points(ballots), weights)
+    scores = np.asarray(scores / (scores.max(initial=0.0) + 1.0) - 1.0)
+    places = np.flatnonzero(in_cut(ballots, cut))
+    chosen = inner > 0
+    scores[places[chosen]] = inner[chosen]
+    return scores
+
+
+def in_cut(ballots: Ballots, cut: Ballots) -> NDArray[np.bool_]:
+    """Which pooled documents the cut still has; both keep the pool's order, and a row is one document."""
+    return np.isin(ballots.rows, cut.rows, assume_unique=True)
+
+
+def _cut(ballots: Ballots, depth: int) -> Ballots:
+    if depth < 1:
+        raise InputError(f"depth must be at least 1, not {depth}")
+    return ballots.cut(depth)

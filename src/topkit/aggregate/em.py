@@ -74,7 +74,7 @@ def fit_mallows(
     estimate: Estimate = "metropolis",
     chains: int = 2,
     sweeps: int = 10,
-    tolerance: float = 1e-3,
+    tolerance: float = 1e-4,
     max_steps: int = 50,
     seed: int = 0,
     progress: Progress | None = None,

@@ -198,13 +198,29 @@ def _margin(support, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _swap_inside(order, p, q, support):  # type: ignore[no-untyped-def]
-    """Change of the energy when the documents at places p < q of the list change places."""
-    a, b = order[p], order[q]
-    change = _margin(support, a, b)
-    for j in range(p + 1, q):
-        change += _margin(support, a, order[j]) - _margin(support, b, order[j])
+def _move_inside(order, p, q, support):  # type: ignore[no-untyped-def]
+    """Change of the energy when the document at place p moves to place q and those between make room."""
+    change = 0.0
+    if p < q:
+        for j in range(p + 1, q + 1):
+            change += _margin(support, order[p], order[j])
+    else:
+        for j in range(q, p):
+            change -= _margin(support, order[p], order[j])
     return change
+
+
+@njit(cache=True, nogil=True)
+def _move(order, place, p, q):  # type: ignore[no-untyped-def]
+    """Move the document at place p to place q."""
+    a = order[p]
+    step = 1 if p < q else -1
+    while p != q:
+        order[p] = order[p + step]
+        place[order[p]] = p
+        p += step
+    order[q] = a
+    place[a] = q
 
 
 @njit(cache=True, nogil=True)
@@ -227,69 +243,80 @@ def metropolis(  # type: ignore[no-untyped-def]
 ):
     """Metropolis chain over lists of the first ``depth`` of n documents → share of accepted moves.
 
-    The target is exp(−Σ weights_i · distance_i). A step swaps two places of the list, at a distance drawn on
-    a doubling scale, or (when depth < n) a document of the list with one outside it; both are symmetric.
-    ``order`` holds the state. ``plan`` is (burn_in, samples, thin): every ``thin`` steps after ``burn_in``
-    a sample adds to ``distances`` (by ranker) and to ``places`` (document × place, if it has columns) and
-    goes into ``energies``.
+    The target is exp(−Σ weights_i · distance_i). A step moves a document within the list, by a number of
+    places drawn on a doubling scale, or (when depth < n) puts one from outside in the place of one in the
+    list, mostly near its end; candidates come in proportion to the lists that have them, which the
+    acceptance allows for. ``order`` holds the state. ``plan`` is (burn_in, samples, thin): every ``thin``
+    steps after ``burn_in`` a sample adds to ``distances`` (by ranker) and to ``places`` (document × place, if
+    it has columns) and goes into ``energies``.
     """
-    n = len(order)
+    n, rankers = len(order), len(lengths)
     burn_in, samples, thin = plan
-    column_sums = np.zeros(n)
-    if depth < n:
-        for x in range(n):
-            for a in range(n):
-                column_sums[a] += support[x, a]
     state = np.empty(1, np.uint64)
     state[0] = np.uint64(seed)
     scales = 1
     while (1 << scales) < depth:
         scales += 1
-    missing = np.empty(len(lengths), np.int64)
-    for i in range(len(lengths)):
+    place = np.empty(n, np.int64)
+    for p in range(n):
+        place[order[p]] = p
+    column_sums, lists = np.zeros(n), np.zeros(n)
+    if depth < n:
+        for x in range(n):
+            for a in range(n):
+                column_sums[a] += support[x, a]
+        for i in range(rankers):
+            for a in range(n):
+                lists[a] += weights[i] > 0.0 and ranks[i, a] > 0
+        lists += 0.1
+    up_to = np.cumsum(lists)
+    missing = np.empty(rankers, np.int64)
+    for i in range(rankers):
         missing[i] = min(depth, lengths[i])
         for p in range(depth):
-            if ranks[i, order[p]] > 0:
-                missing[i] -= 1
-    own = np.empty(len(lengths), np.int64)
+            missing[i] -= ranks[i, order[p]] > 0
+    own = np.empty(rankers, np.int64)
     all_distances(order[:depth], ranks, lengths, own)
     energy = 0.0
-    for i in range(len(own)):
+    for i in range(rankers):
         energy += weights[i] * own[i]
     accepted = 0
-    steps = burn_in + samples * thin
     taken = 0
+    steps = burn_in + samples * thin
     for step in range(1, steps + 1):
         if depth < n and (depth == 1 or _random(state) < 0.5):
-            p = int(_random(state) * depth)
-            q = depth + int(_random(state) * (n - depth))
-            a, b = order[p], order[q]
-            change = _swap_outside(order, depth, p, q, support, column_sums)
-            for i in range(len(lengths)):
-                gone, come = ranks[i, a] > 0, ranks[i, b] > 0
-                if gone and not come:  # m grows by one, and m(m−1)/2 by m
-                    change -= weights[i] * missing[i]
-                elif come and not gone:
-                    change += weights[i] * (missing[i] - 1)
-            if change <= 0.0 or _random(state) < np.exp(-change):
-                for i in range(len(lengths)):
-                    missing[i] += int(ranks[i, a] > 0) - int(ranks[i, b] > 0)
-                order[p], order[q] = b, a
-                energy += change
-                accepted += 1
+            u = _random(state)
+            p = depth - 1 - int(depth * u * u)
+            a, b = order[p], np.searchsorted(up_to, _random(state) * up_to[-1], side="right")
+            q = place[b]
+            if q >= depth:
+                change = _swap_outside(order, depth, p, q, support, column_sums)
+                for i in range(rankers):
+                    gone, come = ranks[i, a] > 0, ranks[i, b] > 0
+                    if gone and not come:  # m grows by one, and m(m−1)/2 by m
+                        change -= weights[i] * missing[i]
+                    elif come and not gone:
+                        change += weights[i] * (missing[i] - 1)
+                if _random(state) * lists[b] < np.exp(-change) * lists[a]:
+                    for i in range(rankers):
+                        missing[i] += int(ranks[i, a] > 0) - int(ranks[i, b] > 0)
+                    order[p], order[q] = b, a
+                    place[a], place[b] = q, p
+                    energy += change
+                    accepted += 1
         elif depth > 1:
-            span = 1 << int(_random(state) * scales)
+            span = 1 + int(_random(state) * (1 << int(_random(state) * scales)))
             p = int(_random(state) * depth)
-            q = p + 1 + int(_random(state) * span)
-            if q < depth:
-                change = _swap_inside(order, p, q, support)
+            q = p + span if _random(state) < 0.5 else p - span
+            if 0 <= q < depth:
+                change = _move_inside(order, p, q, support)
                 if change <= 0.0 or _random(state) < np.exp(-change):
-                    order[p], order[q] = order[q], order[p]
+                    _move(order, place, p, q)
                     energy += change
                     accepted += 1
         if step > burn_in and (step - burn_in) % thin == 0:
             all_distances(order[:depth], ranks, lengths, own)
-            for i in range(len(own)):
+            for i in range(rankers):
                 distances[i] += own[i]
             if places.shape[1] > 0:
                 for p in range(depth):

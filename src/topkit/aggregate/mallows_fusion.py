@@ -24,7 +24,7 @@ def mallows(
     estimate: Estimate = "metropolis",
     chains: int = 2,
     sweeps: int = 10,
-    tolerance: float = 1e-3,
+    tolerance: float = 1e-4,
     max_steps: int = 50,
     places: bool = False,
     seed: int = 0,

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from topkit.data import Run as Run
     from topkit.data import Truth as Truth
     from topkit.data import concatenate as concatenate
+    from topkit.metrics import CONVENTIONS as CONVENTIONS
+    from topkit.metrics import METRICS as METRICS
+    from topkit.metrics import evaluate as evaluate
+    from topkit.metrics import evaluate_run as evaluate_run
+    from topkit.metrics import metric as metric
 
 _ROOM_OF = {
     "Dataset": "topkit.data",
@@ -31,6 +36,11 @@ _ROOM_OF = {
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
+    "CONVENTIONS": "topkit.metrics",
+    "METRICS": "topkit.metrics",
+    "evaluate": "topkit.metrics",
+    "evaluate_run": "topkit.metrics",
+    "metric": "topkit.metrics",
 }
 
 __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]

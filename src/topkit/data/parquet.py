@@ -1,8 +1,8 @@
 """Data sets as Parquet: exact, and ten times as fast to reload as text.
 
 Columns: ``qid``, ``label``, ``doc_id`` and ``note`` where there are any, and ``features``: the row of the
-matrix as little-endian float32 bytes. A column a feature would have to be transposed on every read, which takes
-longer than reading. Feature names and the kind of truth are in the schema's metadata under ``topkit``.
+matrix as little-endian float32 bytes. A column a feature would have to be transposed on every read, which
+takes longer than reading. Feature names and the kind of truth are in the schema's metadata under ``topkit``.
 """
 
 from __future__ import annotations

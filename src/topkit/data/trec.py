@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, line_chunks, text_writer
 from topkit.data.judgments import Grade, Judgments
-from topkit.data.letor import NUMBER
+from topkit.data.letor import FLOAT32_LIMIT, NUMBER
 from topkit.data.run import Run
 from topkit.data.strings import Strings
 
@@ -61,27 +61,38 @@ def write_run(run: Run, path: FilePath) -> None:
 def read_qrels(path: FilePath) -> Judgments:
     """Read TREC judgments: the grades of documents, a document once a query (``.gz`` too)."""
     grades: list[Grade] = []
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[bytes, bytes]] = set()
+    known: dict[bytes, float] = {}  # grades are few, so each text is checked once
     for chunk, first_line in line_chunks(path):
-        text = chunk.decode("utf-8", "surrogateescape")
-        for line, row in enumerate(text.split("\n")[:-1], first_line):
+        for line, row in enumerate(chunk.split(b"\n")[:-1], first_line):
             fields = row.split()
-            if not fields or fields[0].startswith("#"):
+            if not fields or fields[0].startswith(b"#"):
                 continue
             if len(fields) != 4:
                 raise InputError(f"{len(fields)} fields where 4 belong", QRELS_FORM, file=path, line=line)
-            query, _, doc, grade = fields
-            if not grade.lstrip("-").isdecimal() and not NUMBER.fullmatch(grade.encode("utf-8", "replace")):
-                problem = f"the grade {grade[:40]!r} is not a number"
-                raise InputError(problem, QRELS_FORM, file=path, line=line)
+            query, _, doc, text = fields
+            if text not in known:
+                known[text] = _grade(text, path, line)
             if (query, doc) in seen:
-                problem = f"document {doc!r} is judged twice for query {query!r}"
+                problem = f"document {_decoded(doc)!r} is judged twice for query {_decoded(query)!r}"
                 raise InputError(problem, "keep one of the judgments", file=path, line=line)
             seen.add((query, doc))
-            grades.append(Grade(query, doc, float(grade)))
+            grades.append(Grade(_decoded(query), _decoded(doc), known[text]))
     if not grades:
         raise InputError("the file holds no judgments", QRELS_FORM, file=path)
     return Judgments(grades=tuple(grades))
+
+
+def _grade(text: bytes, path: FilePath, line: int) -> float:
+    if not NUMBER.fullmatch(text) or abs(float(text)) >= FLOAT32_LIMIT:
+        raise InputError(
+            f"the grade {_decoded(text[:40])!r} is not a number", QRELS_FORM, file=path, line=line
+        )
+    return float(text)
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
 
 
 def write_qrels(judgments: Judgments, path: FilePath) -> None:

@@ -39,7 +39,7 @@ def test_a_run_keeps_its_order_and_gathers_its_queries(tmp_path: Path, compiled:
 @pytest.mark.parametrize(
     ("content", "line", "words"),
     [
-        (b"q1 Q0 d1 1 0.5\n", 1, "fewer than six"),
+        (b"q1 Q0 d1 1 0.5\n", 1, "5 fields where 6"),
         (b"q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 high t\n", 2, "score 'high'"),
         (b"q1 Q0 d1 1 nan t\n", 1, "score 'nan'"),
         (b"q1 Q0 d1 1 1e999 t\n", 1, "score '1e999'"),

@@ -77,9 +77,9 @@ class Block:
         rows = ranked_rows(
             scores, lists.ptr[queries], lengths, "document" if ties == "document" else "input", lists.doc_ids
         )
-        labels = lists.labels.take(rows)
-        if labels.size and int(lengths.min()) < labels.shape[1]:
-            labels[np.arange(labels.shape[1]) >= lengths[:, None]] = -1
+        labels = lists.labels.take(rows, mode="clip")
+        shortest = int(lengths.min(initial=0))
+        labels[:, shortest:][np.arange(shortest, labels.shape[1]) >= lengths[:, None]] = -1
         return cls(lists, queries, lengths, rows, labels)
 
     @property
@@ -98,7 +98,7 @@ class Block:
 
     def ranked(self, column: NDArray[np.float64], beyond: float) -> Floats:
         """Another column of ``lists`` in rank order, with ``beyond`` after the end of each list."""
-        values = column.take(self.rows)
+        values = column.take(self.rows, mode="clip")
         values[~self.inside] = beyond
         return values
 

@@ -38,8 +38,9 @@ def ranked_rows(
     ties: Ties,
     doc_ids: Strings | None,
 ) -> NDArray[np.int64]:
-    """Row numbers of documents by falling score, (queries, longest); what is beyond a list's end means nothing
-    and may lie outside the arrays (take it with ``mode="clip"``).
+    """Row numbers of documents by falling score: (queries, longest).
+
+    Beyond the end of a list they mean nothing and may be too large (take them with ``mode="clip"``).
 
     Scores and places are packed into one integer each, because sorting values is several times as fast as
     sorting indices and the place in the low bits settles ties by input order for nothing. The few rows in

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
+from topkit.metrics.conventions import Ties
 from topkit.metrics.order import ranked_rows
 
 Floats = NDArray[np.float64]
@@ -34,6 +35,8 @@ class Lists:
     """How often each document was clicked."""
     looks: Floats | None = None
     """How often each document was examined."""
+    pairs: NDArray[np.int64] | None = None
+    """Preferences (pairs, 3): query, place of the better and of the worse document in it; −1 if missed."""
     truth: Truth = GRADED
 
     @cached_property
@@ -71,15 +74,13 @@ class Block:
     _relevant: dict[float, NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, lists: Lists, queries: NDArray[np.int64], scores: Floats, ties: str) -> Block:
-        """Rank the documents of these queries by ``scores`` (those of ``lists``, rounded or not)."""
+    def of(cls, lists: Lists, queries: NDArray[np.int64], ties: Ties) -> Block:
+        """Rank the documents of these queries by their scores."""
         lengths = lists.lengths[queries]
-        rows = ranked_rows(
-            scores, lists.ptr[queries], lengths, "document" if ties == "document" else "input", lists.doc_ids
-        )
-        labels = lists.labels.take(rows)
-        if labels.size and int(lengths.min()) < labels.shape[1]:
-            labels[np.arange(labels.shape[1]) >= lengths[:, None]] = -1
+        rows = ranked_rows(lists.scores, lists.ptr[queries], lengths, ties, lists.doc_ids)
+        labels = lists.labels.take(rows, mode="clip")
+        shortest = int(lengths.min(initial=0))
+        labels[:, shortest:][np.arange(shortest, labels.shape[1]) >= lengths[:, None]] = -1
         return cls(lists, queries, lengths, rows, labels)
 
     @property
@@ -98,7 +99,7 @@ class Block:
 
     def ranked(self, column: NDArray[np.float64], beyond: float) -> Floats:
         """Another column of ``lists`` in rank order, with ``beyond`` after the end of each list."""
-        values = column.take(self.rows)
+        values = column.take(self.rows, mode="clip")
         values[~self.inside] = beyond
         return values
 
@@ -117,6 +118,24 @@ class Block:
         labels = lists.missed.take(rows)
         labels[outside] = -1
         return labels
+
+    @cached_property
+    def preferences(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Query (in this block), rank − 1 of the better and of the worse document of each preference.
+
+        A document that was not returned has the rank after the longest list.
+        """
+        pairs = self.lists.pairs
+        if pairs is None:
+            raise ValueError("preferences are needed")
+        number = np.full(len(self.lists.ptr) - 1, -1)
+        number[self.queries] = np.arange(len(self))
+        mine = pairs[number[pairs[:, 0]] >= 0]
+        query = number[mine[:, 0]]
+        rank = np.full((len(self), self.width + 1), self.width)  # the last column is for place −1
+        row, column = np.nonzero(self.inside)
+        rank[row, self.rows[row, column] - self.lists.ptr[self.queries[row]]] = column
+        return query, rank[query, mine[:, 1]], rank[query, mine[:, 2]]
 
     def relevant(self, least: float) -> NDArray[np.bool_]:
         """Which ranked documents have at least this label."""

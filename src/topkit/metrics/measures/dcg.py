@@ -34,6 +34,15 @@ def ndcg(block: Block, depths: list[int | None], convention: Convention) -> Floa
     return _short(values, block, depths, convention)
 
 
+def mean_ndcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+    """The mean of NDCG@1, …, NDCG@n of a list with n documents, as the tables of LETOR 4.0 print it."""
+    every: list[int | None] = list(range(1, block.width + 1))
+    values = ndcg(block, every, convention) if every else np.zeros((1, len(block)))
+    inside = np.arange(len(values))[:, None] < block.lengths
+    mean: Floats = (values * inside).sum(axis=0, keepdims=True) / np.maximum(block.lengths, 1)
+    return mean
+
+
 def kappa_ndcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
     """κ-NDCG@l: NDCG@l on the labels of top-k truth (k+1−rank in the top k, 0 below).
 
@@ -68,11 +77,7 @@ def ideal_dcg(block: Block, depths: list[int | None], convention: Convention) ->
 
 
 def _dcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
-    if convention.gain == "exponential" and block.lists.largest_label > 1000:
-        raise InputError(
-            f"the gain 2^y−1 of the label {block.lists.largest_label:g} is out of reach",
-            "use top-k truth (Dataset.top_k) or a convention with linear gain",
-        )
+    check_gain(block, convention)
     width = deepest(depths, block.width)
     gains = gain_function(convention.gain)(block.labels[:, :width])
     gains *= discounts(convention.discount, width)
@@ -85,3 +90,12 @@ def _short(values: Floats, block: Block, depths: list[int | None], convention: C
             if depth is not None:
                 values[row, block.lengths < depth] = 0.0
     return values
+
+
+def check_gain(block: Block, convention: Convention) -> None:
+    """Raise where 2^y would overflow, as it does on the full order of a long list."""
+    if convention.gain == "exponential" and block.lists.largest_label > 1000:
+        raise InputError(
+            f"the gain 2^y−1 of the label {block.lists.largest_label:g} is out of reach",
+            "use top-k truth (Dataset.top_k) or a convention with linear gain",
+        )

@@ -1,0 +1,23 @@
+"""The top-k 0-1 loss: is the top of the list exactly right?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topkit.metrics.block import Block, Floats
+from topkit.metrics.conventions import Convention
+
+
+def top_k_loss(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+    """0 if the first k documents are the true top k in their true order, else 1.
+
+    Xia, Liu and Li, NIPS 2009, equation 5. Documents of equal label may stand in any order, so
+    that it can be had for grades too. A list with n < k documents is compared over n. Without a depth, k is
+    that of the truth, or n.
+    """
+    hidden = np.full(block.missed.shape, -1, block.labels.dtype)  # a missed document stands nowhere
+    labels = np.concatenate([block.labels, hidden], axis=1)
+    wrong = np.maximum(labels, 0) != np.maximum(block.ideal_labels, 0)
+    whole = block.lists.truth.k or labels.shape[1]
+    any_wrong = [wrong[:, : whole if depth is None else depth].any(axis=1) for depth in depths]
+    return np.stack(any_wrong).astype(np.float64)

@@ -13,6 +13,9 @@ from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
 from topkit.metrics.order import ranked_rows
 
+_COUNTED_GRADES = 16
+"""With at most so many grades an ideal list is counted, not sorted."""
+
 Floats = NDArray[np.float64]
 Labels = NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int8]
 
@@ -153,13 +156,21 @@ class Block:
         missed: NDArray[np.int64] = np.count_nonzero(self.missed >= least, axis=1)
         return self.relevant_returned(least) + missed
 
-    @cached_property
-    def ideal_labels(self) -> Labels:
-        """The labels of all judged documents in falling order, one row a query, then values below 0."""
-        known = np.concatenate([self.labels, self.missed], axis=1) if self.missed.size else self.labels
-        rising = np.sort(known, axis=1)
-        falling: Labels = rising[:, ::-1]
-        return falling
+    def ideal_labels(self, width: int) -> Labels:
+        """The ``width`` largest labels of all judged documents of each query, falling; after the last, 0."""
+        if self.labels.dtype == np.int8 and self.missed.dtype == np.int8:
+            highest = int(self.lists.largest_label)
+            if highest <= _COUNTED_GRADES:  # the label at a place is how many grades reach so far
+                places = np.arange(width)
+                ideal = np.zeros((len(self), width), np.int8)
+                for grade in range(1, highest + 1):
+                    ideal += places < self.relevant_known(grade)[:, None]
+                return ideal
+        known = np.concatenate([self.labels, self.missed], axis=1)
+        falling = -np.sort(-known, axis=1)[:, :width]
+        ideal_or_zero: Labels = np.zeros((len(self), width), falling.dtype)
+        np.maximum(falling, 0, out=ideal_or_zero[:, : falling.shape[1]])
+        return ideal_or_zero
 
 
 def at_depths(running: NDArray[np.generic], depths: list[int | None]) -> Floats:

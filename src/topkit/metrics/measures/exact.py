@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topkit.metrics.block import Block, Floats
+from topkit.metrics.block import Block, Floats, deepest
 from topkit.metrics.conventions import Convention
 
 
@@ -15,9 +15,8 @@ def top_k_loss(block: Block, depths: list[int | None], convention: Convention) -
     that it can be had for grades too. A list with n < k documents is compared over n. Without a depth, k is
     that of the truth, or n.
     """
-    hidden = np.full(block.missed.shape, -1, block.labels.dtype)  # a missed document stands nowhere
-    labels = np.concatenate([block.labels, hidden], axis=1)
-    wrong = np.maximum(labels, 0) != np.maximum(block.ideal_labels, 0)
-    whole = block.lists.truth.k or labels.shape[1]
+    whole = block.width if block.lists.truth.k is None else min(block.lists.truth.k, block.width)
+    width = deepest([whole if depth is None else depth for depth in depths], block.width)
+    wrong = np.maximum(block.labels[:, :width], 0) != block.ideal_labels(width)
     any_wrong = [wrong[:, : whole if depth is None else depth].any(axis=1) for depth in depths]
     return np.stack(any_wrong).astype(np.float64)

@@ -75,7 +75,7 @@ def fit_mallows(
     chains: int = 2,
     sweeps: int = 10,
     tolerance: float = 1e-4,
-    max_steps: int = 50,
+    max_steps: int = 100,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> MallowsFit:
@@ -145,9 +145,13 @@ class Sampler:
         return np.asarray(distances, np.float64), None
 
     def draw(
-        self, theta: Floats, samples: int, *, places: bool = False
+        self, theta: Floats, samples: int, *, thin: int | None = None, places: bool = False
     ) -> list[tuple[Floats, NDArray[np.int64], Floats, float]]:
-        """For each query: mean distances, place counts, energies (chain × sample), share accepted."""
+        """For each query: mean distances, place counts, energies (chain × sample), share accepted.
+
+        thin: steps between samples, as a multiple of the list's length; by default the samples spread over
+        ``sweeps`` · n steps.
+        """
         from topkit.aggregate import kernels
 
         weights = -theta
@@ -159,7 +163,8 @@ class Sampler:
             n, depth = int(problem.ballots.pool_sizes[q]), int(problem.depths[q])
             counts = np.zeros((n, depth if places else 0), np.int64)
             support = pair_support(problem.ballots, q, weights)
-            plan = (burn * n, samples, max(1, self.sweeps * n // samples))
+            between = self.sweeps * n // samples if thin is None else thin * depth
+            plan = (burn * n, samples, max(1, between))
             energies = np.zeros((len(self.states[q]), samples))
             distances = np.zeros(len(weights))
             accepted = 0.0

@@ -25,7 +25,7 @@ def mallows(
     chains: int = 2,
     sweeps: int = 10,
     tolerance: float = 1e-4,
-    max_steps: int = 50,
+    max_steps: int = 100,
     places: bool = False,
     seed: int = 0,
     progress: Progress | None = None,
@@ -64,8 +64,8 @@ def mallows(
         progress=progress,
     )
     weights = -fit.theta if fit.theta.any() else np.ones(cut.n_rankers)
-    sampler = Sampler(problem, problem.borda_orders(weights), chains, 5 * sweeps, seed + 1)
-    draws = sampler.draw(fit.theta, DRAWS, places=True)
+    sampler = Sampler(problem, problem.borda_orders(weights), chains, sweeps, seed + 1)
+    draws = sampler.draw(fit.theta, DRAWS, thin=sweeps, places=True)
     total = DRAWS * chains
     inner = np.zeros(len(cut.rows))
     for q, (_, counts, _, _) in enumerate(draws):
@@ -93,7 +93,7 @@ def _by_expected_place(counts: NDArray[np.int64]) -> Floats:
     A document that a few samples had at the end of the list is better judged by its points than by those.
     """
     length = counts.shape[1]
-    points = (counts @ (length - np.arange(length))).astype(np.float64)
+    points: Floats = (counts @ (length - np.arange(length))).astype(np.float64)
     points[np.argsort(-points, kind="stable")[length:]] = 0.0
     return points
 

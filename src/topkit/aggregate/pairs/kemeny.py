@@ -1,4 +1,4 @@
-"""Aggregation by pairs of documents: Condorcet (Copeland's rule) and Kemeny."""
+"""Kemeny aggregation: exact for small pools, local search for others."""
 
 from __future__ import annotations
 
@@ -6,48 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.aggregate.ballots import Ballots
-from topkit.aggregate.positional import borda_points, weighted_total
+from topkit.aggregate.pairs.support import cut_at, pair_support, with_rest
+from topkit.aggregate.positional import borda_points
 from topkit.aggregate.result import Outcome
 from topkit.aggregate.stopping import Progress
 from topkit.compute import thread_map
-from topkit.data import InputError
 
 Floats = NDArray[np.float64]
 EXACT_LIMIT = 14
 """Pools up to this size get the exact Kemeny order."""
-
-
-def pair_support(ballots: Ballots, q: int, weights: Floats) -> NDArray[np.float32]:
-    """Document × document: the weight of the rankers that put one above the other.
-
-    A listed document is above every document that the list does not have.
-    """
-    from topkit.aggregate import kernels
-
-    n, first = int(ballots.pool_sizes[q]), q * ballots.n_rankers
-    table = np.zeros((n, n), np.float32)
-    kernels.pair_support(
-        ballots.items, ballots.list_ptr[first : first + ballots.n_rankers + 1], weights, table
-    )
-    return table
-
-
-def condorcet(ballots: Ballots, *, depth: int = 100) -> Outcome:
-    """Condorcet fusion by Copeland's rule: majorities won minus majorities lost against the rest of the pool.
-
-    A document that beats every other (a Condorcet winner) is first. ``depth``: lists are cut here, and
-    documents beyond follow by the Borda count.
-    """
-    cut = _cut(ballots, depth)
-    ones = np.ones(cut.n_rankers)
-
-    def copeland(q: int) -> Floats:
-        support = pair_support(cut, q, ones)
-        return np.asarray(np.sign(support - support.T).sum(axis=1), np.float64)
-
-    parts = thread_map(copeland, range(len(cut)))
-    inner = np.concatenate([part - part.min(initial=0.0) + 1 for part in parts] or [np.zeros(0)])
-    return Outcome(with_rest(ballots, cut, inner, ones))
 
 
 def kemeny(ballots: Ballots, *, depth: int = 100, progress: Progress | None = None) -> Outcome:
@@ -59,7 +26,7 @@ def kemeny(ballots: Ballots, *, depth: int = 100, progress: Progress | None = No
     can be above the least (0 proves it least). ``depth``: lists are cut here, and documents beyond follow by
     the Borda count.
     """
-    cut = _cut(ballots, depth)
+    cut = cut_at(ballots, depth)
     ones = np.ones(cut.n_rankers)
     points = cut.total(borda_points(cut))
     done = 0
@@ -97,36 +64,13 @@ def kemeny_score(support: NDArray[np.float32], order: NDArray[np.int64]) -> floa
 
 def kemeny_order(support: NDArray[np.float32], points: Floats) -> NDArray[np.int64]:
     """The best order by exact search up to 14 documents, else by local search (see :func:`kemeny`)."""
-    from topkit.aggregate import kernels
+    from topkit.aggregate.pairs import kernels
 
     if len(support) <= EXACT_LIMIT:
         return np.asarray(kernels.exact_kemeny(support), np.int64)
-    wins = np.sign(support - support.T).sum(axis=1)
+    margin = support - support.T
+    wins = np.sign(margin).sum(axis=1)
     starts = [np.argsort(-points, kind="stable"), np.lexsort((-points, -wins))]
     for order in starts:
-        kernels.insertion_search(order, support)
+        kernels.insertion_search(order, margin)
     return min(starts, key=lambda order: kemeny_score(support, order))
-
-
-def with_rest(ballots: Ballots, cut: Ballots, inner: Floats, weights: Floats) -> Floats:
-    """Scores of all pooled documents: ``inner`` of those in the cut, the rest below 0 by weighted Borda.
-
-    Documents of the cut with an inner score of 0 join the rest.
-    """
-    scores = weighted_total(ballots, borda_points(ballots), weights)
-    scores = np.asarray(scores / (scores.max(initial=0.0) + 1.0) - 1.0)
-    places = np.flatnonzero(in_cut(ballots, cut))
-    chosen = inner > 0
-    scores[places[chosen]] = inner[chosen]
-    return scores
-
-
-def in_cut(ballots: Ballots, cut: Ballots) -> NDArray[np.bool_]:
-    """Which pooled documents the cut still has; both keep the pool's order, and a row is one document."""
-    return np.isin(ballots.rows, cut.rows, assume_unique=True)
-
-
-def _cut(ballots: Ballots, depth: int) -> Ballots:
-    if depth < 1:
-        raise InputError(f"depth must be at least 1, not {depth}")
-    return ballots.cut(depth)

@@ -38,7 +38,12 @@ def agreement(ballots: Ballots) -> Outcome:
     weights = loadings**2 / (loadings**2 + SMALL**2)
     if not weights.any():
         weights = np.ones(ballots.n_rankers)
-    return Outcome(weighted_total(ballots, points, weights), weights, trace=trace, converged=converged)
+    return Outcome(
+        weighted_total(ballots, points, weights),
+        {"weight": weights, "agreement": loadings},
+        trace,
+        converged,
+    )
 
 
 def agreement_matrix(ballots: Ballots, points: Floats) -> Floats:

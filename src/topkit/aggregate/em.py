@@ -99,7 +99,7 @@ def fit_mallows(
     def step() -> float:
         nonlocal theta
         distance, observed = expected(theta)
-        theta = law.solve(distance)
+        theta = law.solve(distance, theta)
         if observed is not None:
             return observed
         return float(theta @ distance - law.log_normaliser(theta).sum())

@@ -36,8 +36,8 @@ def read_ranking_table(path: FilePath) -> list[Run]:
 
     The columns are query, system, document, value, as in LETOR's aggregation sets, where a larger value is a
     better rank; or in any order under a header that names them, with ``rank`` (smaller is better) in place of
-    ``value`` if that is what it holds. An empty value or NULL means that the system does not rank the document.
-    Equal values keep the order of the file.
+    ``value`` if that is what it holds. An empty value or NULL means that the system does not rank the
+    document. Equal values keep the order of the file.
     """
     columns = [0, 1, 2, 3]
     falling = False
@@ -83,7 +83,9 @@ def runs_of_features(data: Dataset) -> list[Run]:
     for column, name in enumerate(data.names_of_features()):
         values = data.X[:, column].astype(np.float64)
         results = {
-            qid: [(docs[i], float(values[i])) for i in range(rows.start, rows.stop) if not np.isnan(values[i])]
+            qid: [
+                (docs[i], float(values[i])) for i in range(rows.start, rows.stop) if not np.isnan(values[i])
+            ]
             for qid, rows in data
         }
         runs.append(_run(name, {qid: dict(pairs) for qid, pairs in results.items()}))

@@ -78,12 +78,13 @@ def fuse(
     ballots = Ballots.of(runs)
     outcome = aggregator(ballots, **call)
     run = ballots.to_run(outcome.scores, method, keep)
-    weights = None if outcome.weights is None else outcome.weights / outcome.weights.sum()
+    figures = dict(outcome.per_ranker)
+    if "weight" in figures:
+        figures["weight"] = figures["weight"] / figures["weight"].sum()
     return Fusion(
         run,
         method,
-        _by_ranker(ballots, weights),
-        _by_ranker(ballots, outcome.theta),
+        {name: dict(zip(ballots.rankers, own.tolist(), strict=True)) for name, own in figures.items()},
         outcome.trace,
         outcome.converged,
         _places(run, ballots, outcome),
@@ -111,10 +112,6 @@ def _aggregator(method: str) -> Callable[..., Outcome]:
     if method not in AGGREGATORS:
         raise InputError(f"unknown aggregation method {method!r}", f"choose from {', '.join(AGGREGATORS)}")
     return AGGREGATORS[method]
-
-
-def _by_ranker(ballots: Ballots, values: NDArray[np.float64] | None) -> dict[str, float] | None:
-    return None if values is None else dict(zip(ballots.rankers, values.tolist(), strict=True))
 
 
 def _places(run: Run, ballots: Ballots, outcome: Outcome) -> dict[str, dict[str, NDArray[np.float64]]] | None:

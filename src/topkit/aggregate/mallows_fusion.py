@@ -73,8 +73,7 @@ def mallows(
     reductions = np.array([scale_reduction(energies) for _, _, energies, _ in draws] or [1.0])
     return Outcome(
         with_rest(ballots, cut, inner, weights),
-        weights,
-        fit.theta,
+        {"weight": weights, "theta": fit.theta},
         fit.trace,
         fit.converged,
         _probabilities(ballots, cut, [counts for _, counts, _, _ in draws], total) if places else None,

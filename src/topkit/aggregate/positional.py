@@ -52,7 +52,7 @@ def weighted_borda(
 ) -> Outcome:
     """Borda count in which ranker i's points count ``weights[i]`` times; by ranker name or in order."""
     values = _weights(ballots, weights)
-    return Outcome(weighted_total(ballots, borda_points(ballots), values), values)
+    return Outcome(weighted_total(ballots, borda_points(ballots), values), {"weight": values})
 
 
 def rrf(ballots: Ballots, *, k: float = 60.0) -> Outcome:

@@ -16,8 +16,8 @@ class Outcome:
     """What an aggregator returns: a score for each pooled document, and what it learnt."""
 
     scores: NDArray[np.float64]
-    weights: NDArray[np.float64] | None = None
-    theta: NDArray[np.float64] | None = None
+    per_ranker: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Figures of each ranker by name, such as ``weight``, ``theta`` and ``agreement``."""
     trace: tuple[float, ...] = ()
     converged: bool = True
     places: tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...] | None = None
@@ -29,8 +29,9 @@ class Outcome:
 class Fusion:
     """A fused run with its explanation.
 
-    - ``weights``: ranker → its share in the result, summing to 1 (methods that learn or take weights).
-    - ``theta``: ranker → dispersion θ ≤ 0 of the Mallows model; 0 is a ranker that agrees by chance only.
+    - ``per_ranker``: figure → ranker → value. ``weight`` is the ranker's share in the result, and all sum to
+      1; ``theta`` the dispersion θ ≤ 0 of the Mallows model, 0 for a ranker that agrees by chance only;
+      ``agreement`` its correlation with what all rankers share.
     - ``trace``, ``converged``: the objective at each step, and whether it settled.
     - ``places``: query → document → probability of places 1, 2, … (Mallows with ``places=True``).
     - ``diagnostics``: named figures such as ``r_hat`` (1 when the chains agree) and ``exact_queries``.
@@ -38,19 +39,25 @@ class Fusion:
 
     run: Run
     method: str
-    weights: dict[str, float] | None = None
-    theta: dict[str, float] | None = None
+    per_ranker: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     trace: tuple[float, ...] = ()
     converged: bool = True
     places: dict[str, dict[str, NDArray[np.float64]]] | None = None
     diagnostics: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def weights(self) -> Mapping[str, float] | None:
+        """Ranker → weight; None where all count alike."""
+        return self.per_ranker.get("weight")
+
+    @property
+    def theta(self) -> Mapping[str, float] | None:
+        """Ranker → θ of the Mallows model; None for other methods."""
+        return self.per_ranker.get("theta")
+
     def table(self) -> list[tuple[str, dict[str, float]]]:
-        """Each ranker with its weight and θ, the most trusted first; empty where all are trusted alike."""
-        columns = {"weight": self.weights, "theta": self.theta}
-        known = {name: values for name, values in columns.items() if values is not None}
-        if not known:
+        """Each ranker with its figures, the weightiest first; empty where all count alike."""
+        if self.weights is None:
             return []
-        rankers = next(iter(known.values()))
-        rows = [(ranker, {name: values[ranker] for name, values in known.items()}) for ranker in rankers]
-        return sorted(rows, key=lambda row: -row[1].get("weight", -row[1].get("theta", 0.0)))
+        order = sorted(self.weights, key=lambda ranker: -(self.weights or {})[ranker])
+        return [(ranker, {name: own[ranker] for name, own in self.per_ranker.items()}) for ranker in order]

@@ -76,7 +76,7 @@ def ulara(
     limit = (whole.lengths if kappa is None else np.minimum(whole.lengths, kappa)).astype(np.float64)
     places = np.minimum(whole.places, whole.by_list(limit + 1.0))
     points = (whole.by_list(limit + 1.0) - places) / whole.by_list(np.maximum(limit, 1.0))
-    return Outcome(weighted_total(whole, points, used), weights)
+    return Outcome(weighted_total(whole, points, used), {"weight": weights})
 
 
 def query_gradients(ranks: NDArray[np.int32], lengths: NDArray[np.int64], nu: int | None) -> Gradients:

@@ -9,6 +9,7 @@ import typer
 from topkit import __version__
 from topkit.cli.data import app as data_app
 from topkit.cli.evaluate import evaluate
+from topkit.cli.fuse import fuse
 
 app = typer.Typer(
     name="topkit",
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.command("eval", no_args_is_help=True)(evaluate)
+app.command("fuse", no_args_is_help=True)(fuse)
 
 
 def _version(wanted: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,7 +36,10 @@ def fuse(
     methods: Annotated[
         bool,
         typer.Option(
-            "--methods", is_eager=True, callback=lambda wanted: _list_methods(wanted), help="List the methods."
+            "--methods",
+            is_eager=True,
+            callback=lambda wanted: _list_methods(wanted),
+            help="List the methods.",
         ),
     ] = False,
 ) -> None:
@@ -49,15 +54,14 @@ def fuse(
     from topkit.aggregate import NotConverged
     from topkit.aggregate import fuse as combine
     from topkit.aggregate.formats import write_ranking_table
-    from topkit.cli.progress import bar
     from topkit.data import InputError, write_run
 
     settings = _settings(method, setting or [])
     if keep < 0:
         raise InputError(f"--keep must not be negative: {keep}")
-    with bar("Reading") as update:
+    with _bar("Reading") as update:
         runs = _read(files, update)
-    with bar(f"Fusing by {method}") as update, warnings.catch_warnings():
+    with _bar(f"Fusing by {method}") as update, warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # said below, with the result
         fusion = combine(runs, method, keep=keep or None, seed=seed, progress=update, **settings)
     if ".csv" in out.suffixes:
@@ -86,19 +90,31 @@ def explanation(fusion: Fusion) -> str:
         lines.append(f"{fusion.method} counts every ranker alike")
     if fusion.trace:
         ended = "settled" if fusion.converged else "did not settle"
-        lines.append(f"objective {fusion.trace[0]:.6g} → {fusion.trace[-1]:.6g}, {ended}, {len(fusion.trace)} steps")
+        lines.append(
+            f"objective {fusion.trace[0]:.6g} → {fusion.trace[-1]:.6g}, {ended}, {len(fusion.trace)} steps"
+        )
     lines += [f"{name} {value:.4g}" for name, value in fusion.diagnostics.items()]
     return "\n".join(lines)
 
 
-def _read(files: list[Path], update: object) -> list[Run]:
+@contextmanager
+def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error that goes away; yields the function to call with (done, of)."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, of: progress.update(task, completed=done, total=of)
+
+
+def _read(files: list[Path], update: Callable[[int, int], None]) -> list[Run]:
     from topkit.aggregate.formats import read_rankings
 
     runs: list[Run] = []
     for done, path in enumerate(files, 1):
         runs += read_rankings(path)
-        if callable(update):
-            update(done, len(files))
+        update(done, len(files))
     return runs
 
 

@@ -45,9 +45,9 @@ def bradley_terry_loss(wins: NDArray[np.floating], worth: Floats) -> tuple[float
 def fit_worths(loss: Objective, n: int, *, penalty: float, tolerance: float = 1e-6) -> Floats:
     """Log worths, mean 0, that minimise ``loss`` + penalty · Σ worth², by L-BFGS.
 
-    It stops when no component of the gradient is above ``tolerance`` times its largest at the start, where all
-    are worth the same, and warns (:class:`NotConverged`) when it cannot get there. A small penalty keeps the
-    worths finite where a document won or lost every time.
+    It stops when no component of the gradient is above ``tolerance`` times its largest at the start, where
+    all are worth the same, and warns (:class:`NotConverged`) when it cannot get there. A small penalty keeps
+    the worths finite where a document won or lost every time.
     """
     from scipy.optimize import minimize
 

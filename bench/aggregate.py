@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -210,12 +210,13 @@ def planted() -> None:
             assert fusion.theta is not None
             theta = np.array(list(fusion.theta.values()))
             linear = float(np.corrcoef(theta, PLANTED)[0, 1])
+            others = ", ".join(f"{m} {far(tk.aggregate(runs, m)):.1f}" for m in ("borda", "kemeny", "ulara"))
+            print(f"  seed {seed}: θ {np.round(theta, 3).tolist()}")
             print(
-                f"  seed {seed}: θ {np.round(theta, 3).tolist()}\n"
-                f"    γ {gamma(theta, PLANTED):.3f}  Spearman {spearman(theta, PLANTED):.3f} (at most 0.809 "
-                f"with these ties)  Pearson {linear:.3f}; distance to the truth: "
-                f"Mallows {far(fusion.run):.1f}, Borda {far(tk.aggregate(runs, 'borda')):.1f}, ULARA {far(tk.aggregate(runs, 'ulara')):.1f}"
+                f"    γ {gamma(theta, PLANTED):.3f}  Spearman {spearman(theta, PLANTED):.3f} (at most 0.809 with "
+                f"these ties)  Pearson {linear:.3f}"
             )
+            print(f"    distance to the truth: mallows {far(fusion.run):.1f}, {others}", flush=True)
 
 
 def spearman(a: Iterable[float], b: Iterable[float]) -> float:

@@ -12,7 +12,7 @@ from topkit.aggregate.agreement import agreement
 from topkit.aggregate.ballots import Ballots
 from topkit.aggregate.combine import combmnz, combsum
 from topkit.aggregate.luce import bradley_terry, plackett_luce
-from topkit.aggregate.mallows_fusion import mallows
+from topkit.aggregate.mallows import mallows
 from topkit.aggregate.pairs import condorcet, kemeny
 from topkit.aggregate.positional import borda, rrf, weighted_borda
 from topkit.aggregate.result import Fusion, Outcome

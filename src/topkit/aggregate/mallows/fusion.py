@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.aggregate.ballots import Ballots
-from topkit.aggregate.em import Estimate, Problem, Sampler, fit_mallows
+from topkit.aggregate.mallows.em import Estimate, Problem, Sampler, fit_mallows
 from topkit.aggregate.pairs import in_cut, with_rest
 from topkit.aggregate.result import Outcome
 from topkit.aggregate.stopping import Progress

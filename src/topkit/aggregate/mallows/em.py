@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.aggregate.ballots import Ballots
-from topkit.aggregate.dispersion import ListLaw
+from topkit.aggregate.mallows.dispersion import ListLaw
 from topkit.aggregate.pairs import pair_support
 from topkit.aggregate.positional import borda_points, weighted_total
 from topkit.aggregate.stopping import Progress, iterate
@@ -45,7 +45,7 @@ class Problem:
 
     def distances(self, q: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
         """Distance of the centre that starts an order of the pool to every ranker's list."""
-        from topkit.aggregate import kernels
+        from topkit.aggregate.mallows import kernels
 
         out = np.empty(self.ballots.n_rankers, np.int64)
         kernels.all_distances(order[: self.depths[q]], self.ranks[q], self.ballots.lengths[q], out)
@@ -152,7 +152,7 @@ class Sampler:
         thin: steps between samples, as a multiple of the list's length; by default the samples spread over
         ``sweeps`` · n steps.
         """
-        from topkit.aggregate import kernels
+        from topkit.aggregate.mallows import kernels
 
         weights = -theta
         seeds = self.rng.integers(2**63, size=(len(self.states), len(self.states[0]) if self.states else 0))

@@ -24,7 +24,7 @@ def agreement(ballots: Ballots) -> Outcome:
     2. A_ij is the correlation of the points of rankers i and j over all documents of a query, averaged over
        queries. Documents that nobody returned count too, as many as Chao's estimate from those returned once
        and twice says; without them the pool would make any two short lists look opposed.
-    3. One common factor, A_ij ≈ a_i a_j for i ≠ j (principal factors): a_i is the correlation of ranker i
+    3. One common factor, A_ij ≈ a_i a_j for i ≠ j (minimum residuals): a_i is the correlation of ranker i
        with what all share. A random ranker agrees with nobody on any query, so its a is 0.
     4. w_i = a_i²/(a_i² + 0.01), and a document's score is Σ_i w_i/(c + rank_i).
 
@@ -79,20 +79,24 @@ def unseen_documents(listed: NDArray[np.bool_]) -> float:
 
 
 def common_factor(correlations: Floats) -> tuple[Floats, tuple[float, ...], bool]:
-    """a ≥ 0 with a_i a_j near the correlations off the diagonal → (a, trace of Σ a², whether it settled).
+    """0 ≤ a ≤ 1 that minimise Σ_{i≠j} (A_ij − a_i a_j)² → (a, trace of that sum, whether it settled).
 
-    Principal factors: the diagonal is a_i², found by repetition. Disagreement counts as no agreement, so the
-    matrix has no negative entry and its first eigenvector none either.
+    Minimum residuals (Harman): each a_i in turn takes its best value Σ_j A_ij a_j / Σ_j a_j², given the
+    others. All are 0 where nobody agrees.
     """
-    matrix = np.maximum(correlations, 0.0)
-    a = np.zeros(len(matrix))
+    matrix = correlations.copy()
+    np.fill_diagonal(matrix, 0.0)
+    pairs = max(len(matrix) * (len(matrix) - 1), 1)
+    a = np.full(len(matrix), np.sqrt(max(matrix.sum() / pairs, 0.0)) or 0.5)
 
     def step() -> float:
-        nonlocal a
-        np.fill_diagonal(matrix, a**2)
-        values, vectors = np.linalg.eigh(matrix)
-        a = np.minimum(np.abs(vectors[:, -1]) * np.sqrt(max(values[-1], 0.0)), 1.0)
-        return float((a**2).sum())
+        for i in range(len(a)):
+            a[i] = 0.0
+            others = float(a @ a)
+            a[i] = min(max(float(matrix[i] @ a) / others, 0.0), 1.0) if others > 0 else 0.0
+        fitted = np.outer(a, a)
+        np.fill_diagonal(fitted, 0.0)
+        return float(((matrix - fitted) ** 2).sum())
 
-    trace, converged = iterate(step, tolerance=1e-6, max_steps=500, what="the common factor")
+    trace, converged = iterate(step, tolerance=1e-8, max_steps=1000, what="the common factor")
     return a, trace, converged

@@ -33,9 +33,11 @@ def top_k_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int
 
     where V counts, for a common item, the items of the second list that belong above it and are not (in the
     first list's order), and U, for an item only in the first list, the common items below it. For r = s the
-    constant is r(r+1)/2: the adjacent swaps that exchange the r private items. For lists of the same items it
-    is Kendall's distance; for a list against an order of all items, the distance to its nearest completion.
-    It is symmetric. (Klementiev, Roth and Small, LR4IR 2008, section 4.2, who have r = s.)
+    constant is r(r+1)/2, and the distance is the fewest swaps of neighbours that turn one list into the
+    other, the last place bordering on all items outside, if no common item may leave the list meanwhile.
+    For lists of the same items it is Kendall's distance; for a list against an order of all items, the
+    distance to its nearest completion. It is symmetric. (Klementiev, Roth and Small, LR4IR 2008, section 4.2,
+    who have r = s.)
 
     >>> top_k_distance("abc", "acd")   # b above c: 1, b and d change places: 1
     2

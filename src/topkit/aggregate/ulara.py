@@ -13,7 +13,7 @@ from topkit.aggregate.result import Outcome
 from topkit.data import InputError
 
 Floats = NDArray[np.float64]
-SURPRISE = 3.0
+SURPRISE = 2.0
 """An item counts if it is in more lists than chance would give it, by so many standard deviations."""
 DECAY = 3.0
 """A ranker as far from the mean as a random one ends with e^−3 = 5 % of the nearest ranker's weight."""
@@ -53,7 +53,7 @@ def ulara(
     gradient, and documents rank by Σ_i w_i (κ_i + 1 − σ_i(j))/κ_i. (The paper prints w ← w + λ∇, which would
     reward disagreement, and asks for ν and λ by hand.)
 
-    nu: ν; by default, in each query, the least number of lists that is three standard deviations more than
+    nu: ν; by default, in each query, the least number of lists that is two standard deviations more than
         lists drawn at random from the pool would give (but never more than some item reaches).
     rate: λ; by default such that a ranker as far from the means as a random one weighs e^−3 of the nearest.
     kappa: cut every list here first.

@@ -63,7 +63,7 @@ def mallows(
         seed=seed,
         progress=progress,
     )
-    weights = -fit.theta if fit.theta.any() else np.ones(cut.n_rankers)
+    weights = np.abs(fit.theta) if fit.theta.any() else np.ones(cut.n_rankers)
     sampler = Sampler(problem, problem.borda_orders(weights), chains, sweeps, seed + 1)
     draws = sampler.draw(fit.theta, DRAWS, thin=sweeps, places=True)
     total = DRAWS * chains

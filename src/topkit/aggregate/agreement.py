@@ -51,6 +51,8 @@ def agreement_matrix(ballots: Ballots, points: Floats) -> Floats:
     K = ballots.n_rankers
     total, count = np.zeros((K, K)), np.zeros((K, K))
     for q in range(len(ballots)):
+        if not ballots.pool_sizes[q]:
+            continue
         table = np.zeros((K, int(ballots.pool_sizes[q])))
         first = q * K
         for i, items in enumerate(ballots.lists(q)):

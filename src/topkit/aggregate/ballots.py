@@ -155,15 +155,20 @@ class Ballots:
             self.rows[used],
         )
 
-    def to_run(self, scores: NDArray[np.float64], name: str, keep: int | None = None) -> Run:
-        """The pooled documents by falling score, equal scores by document id; the first ``keep`` of each."""
+    def order(self, q: int, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The pool of query q by falling score, equal scores by document id; ``scores`` are of all pools."""
         from topkit.aggregate import kernels
 
+        own = slice(self.doc_ptr[q], self.doc_ptr[q + 1])
+        found = np.argsort(-scores[own], kind="stable")
+        kernels.settle_ties(found, scores[own], self.source.blob, self.source.offsets, self.rows[own])
+        return found
+
+    def to_run(self, scores: NDArray[np.float64], name: str, keep: int | None = None) -> Run:
+        """The pooled documents by falling score, equal scores by document id; the first ``keep`` of each."""
+
         def ranked(q: int) -> NDArray[np.int64]:
-            own = slice(self.doc_ptr[q], self.doc_ptr[q + 1])
-            order = np.argsort(-scores[own], kind="stable")
-            kernels.settle_ties(order, scores[own], self.source.blob, self.source.offsets, self.rows[own])
-            return np.asarray(order[:keep] + self.doc_ptr[q], np.int64)
+            return np.asarray(self.order(q, scores)[:keep] + self.doc_ptr[q], np.int64)
 
         orders = thread_map(ranked, range(len(self)))
         chosen = np.concatenate(orders) if orders else np.zeros(0, np.int64)

@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 Estimate = Literal["metropolis", "borda", "exact"]
 SAMPLES = 20
 """Samples taken of each chain in an E step."""
+STEADY = 10
+"""E steps taken as they are; from then on they are averaged, so that the sampling noise dies out."""
 EXACT_LIMIT = 7
 """Pools up to this size are enumerated by ``exact``."""
 
@@ -83,7 +85,9 @@ def fit_mallows(
 
     E step: each ranker's expected distance to the unknown centres, by Metropolis sampling (``sweeps`` · n
     steps of each chain, from where it stopped), by the Borda count weighted exp(−θ_i) as if it were the
-    centre, or exactly by enumeration. M step: θ_i with E_θ(D) equal to that, by bisection.
+    centre, or exactly by enumeration. M step: θ_i with E_θ(D) equal to that, by Newton's method. Sampled
+    distances are averaged with falling weights after ten steps (stochastic approximation; Delyon, Lavielle
+    and Moulines, 1999), so that the iteration settles.
     """
     law = problem.law
     orders = problem.borda_orders(np.ones(problem.ballots.n_rankers))
@@ -134,6 +138,8 @@ class Sampler:
             for q, order in enumerate(starts)
         ]
         self.fresh = True
+        self.steps = 0
+        self.average = np.zeros(problem.ballots.n_rankers)
 
     def _some_list(self, q: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
         chosen = self.problem.ballots.lists(q)[self.rng.integers(self.problem.ballots.n_rankers)]
@@ -141,8 +147,12 @@ class Sampler:
         return np.concatenate([chosen.astype(np.int64), rest])
 
     def __call__(self, theta: Floats) -> tuple[Floats, None]:
-        distances = sum(sample[0] for sample in self.draw(theta, SAMPLES))
-        return np.asarray(distances, np.float64), None
+        """Each ranker's expected distance, summed over queries."""
+        fresh = np.sum([sample[0] for sample in self.draw(theta, SAMPLES)], axis=0)
+        self.steps += 1
+        share = 1.0 / max(1, self.steps - STEADY + 1)
+        self.average = self.average + share * (fresh - self.average)
+        return self.average, None
 
     def draw(
         self, theta: Floats, samples: int, *, thin: int | None = None, places: bool = False

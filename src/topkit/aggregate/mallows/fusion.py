@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.aggregate.ballots import Ballots
-from topkit.aggregate.mallows.em import Estimate, Problem, Sampler, fit_mallows
+from topkit.aggregate.mallows.em import EXACT_LIMIT, Estimate, Problem, Sampler, fit_mallows
 from topkit.aggregate.pairs import in_cut, with_rest
 from topkit.aggregate.result import Outcome
 from topkit.aggregate.stopping import Progress
@@ -52,6 +52,8 @@ def mallows(
     if estimate not in ("metropolis", "borda", "exact"):
         raise InputError(f"unknown estimate {estimate!r}", "use 'metropolis', 'borda' or 'exact'")
     cut = ballots.cut(depth)
+    if estimate == "exact" and (cut.pool_sizes > EXACT_LIMIT).any():
+        raise InputError(f"a query has more than {EXACT_LIMIT} documents", "use estimate='metropolis'")
     problem = Problem.of(cut)
     fit = fit_mallows(
         problem,

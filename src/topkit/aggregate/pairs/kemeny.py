@@ -33,10 +33,11 @@ def kemeny(ballots: Ballots, *, depth: int = 100, progress: Progress | None = No
 
     def solve(q: int) -> tuple[Floats, float, float]:
         nonlocal done
-        support = pair_support(cut, q, ones)
-        order = kemeny_order(support, points[cut.doc_ptr[q] : cut.doc_ptr[q + 1]])
+        start = cut.order(q, points)  # by points and document id, so that the order of runs does not matter
+        support = pair_support(cut, q, ones)[np.ix_(start, start)]
+        order = kemeny_order(support)
         inner = np.empty(len(order))
-        inner[order] = np.arange(len(order), 0, -1)
+        inner[start[order]] = np.arange(len(order), 0, -1)
         done += 1
         if progress is not None:
             progress(done, len(cut))
@@ -62,15 +63,18 @@ def kemeny_score(support: NDArray[np.float32], order: NDArray[np.int64]) -> floa
     return float(np.tril(support[np.ix_(order, order)], -1).sum(dtype=np.float64))
 
 
-def kemeny_order(support: NDArray[np.float32], points: Floats) -> NDArray[np.int64]:
-    """The best order by exact search up to 14 documents, else by local search (see :func:`kemeny`)."""
+def kemeny_order(support: NDArray[np.float32]) -> NDArray[np.int64]:
+    """The best order by exact search up to 14 documents, else by local search (see :func:`kemeny`).
+
+    Documents come in an order to start from, which also decides between equally good ones.
+    """
     from topkit.aggregate.pairs import kernels
 
     if len(support) <= EXACT_LIMIT:
         return np.asarray(kernels.exact_kemeny(support), np.int64)
     margin = support - support.T
     wins = np.sign(margin).sum(axis=1)
-    starts = [np.argsort(-points, kind="stable"), np.lexsort((-points, -wins))]
+    starts = [np.arange(len(support)), np.argsort(-wins, kind="stable")]
     for order in starts:
         kernels.insertion_search(order, margin)
     return min(starts, key=lambda order: kemeny_score(support, order))

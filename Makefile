@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/topkit demo --out topkit-demo
 
-test: check
+test: check docs
 	$(BIN)/pytest -n 2 --dist loadfile
 
 check: $(READY)

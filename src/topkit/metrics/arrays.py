@@ -74,7 +74,9 @@ def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Conven
 
     def work(queries: NDArray[np.int64]) -> None:
         block = Block.of(lists, queries, rules.ties)
-        used = rules if block.width else replace(rules, empty=0.0)  # who returns nothing earns nothing
+        used = (
+            rules if block.lengths.any() else replace(rules, empty=0.0)
+        )  # who returns nothing earns nothing
         for measure, settings, depths, places in families:
             for place, row in zip(places, measure.function(block, depths, used, **settings), strict=True):
                 results[place, queries] = row

@@ -80,6 +80,9 @@ class Block:
     def of(cls, lists: Lists, queries: NDArray[np.int64], ties: Ties) -> Block:
         """Rank the documents of these queries by their scores."""
         lengths = lists.lengths[queries]
+        if not lengths.any():  # one empty place, so that no measure has to think of lists without places
+            nowhere = np.zeros((len(queries), 1), np.int64)
+            return cls(lists, queries, lengths, nowhere, np.full(nowhere.shape, -1, np.int8))
         rows = ranked_rows(lists.scores, lists.ptr[queries], lengths, ties, lists.doc_ids)
         labels = lists.labels.take(rows, mode="clip")
         shortest = int(lengths.min(initial=0))
@@ -88,7 +91,7 @@ class Block:
 
     @property
     def width(self) -> int:
-        """The length of the longest list."""
+        """The length of the longest list, and at least 1."""
         return int(self.labels.shape[1])
 
     def __len__(self) -> int:
@@ -102,8 +105,8 @@ class Block:
 
     def ranked(self, column: NDArray[np.float64], beyond: float) -> Floats:
         """Another column of ``lists`` in rank order, with ``beyond`` after the end of each list."""
-        values = column.take(self.rows, mode="clip")
-        values[~self.inside] = beyond
+        values = np.full(self.rows.shape, beyond)
+        values[self.inside] = column[self.rows[self.inside]]
         return values
 
     @cached_property
@@ -176,8 +179,6 @@ class Block:
 def at_depths(running: NDArray[np.generic], depths: list[int | None]) -> Floats:
     """Columns of running sums (queries, width) at these depths, one row a depth; None is the whole list."""
     width = running.shape[1]
-    if width == 0:
-        return np.zeros((len(depths), len(running)))
     columns = [width - 1 if depth is None else min(depth, width) - 1 for depth in depths]
     return running[:, columns].T.astype(np.float64)
 

@@ -17,10 +17,15 @@ _LARGEST = np.int64(np.iinfo(np.int64).max)
 
 
 def query_blocks(lengths: NDArray[np.int64], size: int = BLOCK_DOCUMENTS) -> Iterator[NDArray[np.int64]]:
-    """Numbers of queries of similar length, in blocks that fill about ``size`` places when padded."""
+    """Numbers of queries of similar length, in blocks that fill about ``size`` places when padded.
+
+    Queries without documents make a block of their own.
+    """
     by_length = np.argsort(lengths, kind="stable")
     ordered = lengths[by_length]
-    start = 0
+    start = int(np.searchsorted(ordered, 1))
+    if start:
+        yield by_length[:start]
     while start < len(ordered):
         low, high = start + 1, len(ordered)
         while low < high:  # the most queries whose padded rows fit
@@ -48,8 +53,6 @@ def ranked_rows(
     """
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
-    if width == 0:
-        return np.zeros((len(starts), 0), np.int64)
     places = np.arange(width)
     numbers = scores.take(starts[:, None] + places, mode="clip")
     np.subtract(0.0, numbers, out=numbers)  # larger first; and subtraction from zero makes both zeros one

@@ -34,7 +34,7 @@ def ndcg(block: Block, depths: list[int | None], convention: Convention) -> Floa
 def mean_ndcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
     """The mean of NDCG@1, …, NDCG@n of a list with n documents, as the tables of LETOR 4.0 print it."""
     every: list[int | None] = list(range(1, block.width + 1))
-    values = ndcg(block, every, convention) if every else np.zeros((1, len(block)))
+    values = ndcg(block, every, convention)
     inside = np.arange(len(values))[:, None] < block.lengths
     mean: Floats = (values * inside).sum(axis=0, keepdims=True) / np.maximum(block.lengths, 1)
     return mean

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --soft: #f3f5f7; --line: #d5dae0; --key: #0b6bcb; }
+:root { color-scheme: light dark;
+        --ink: #1b1f24; --paper: #fff; --soft: #f3f5f7; --line: #d5dae0; --key: #0b6bcb; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e8eaed; --paper: #15181c; --soft: #20252b; --line: #3a424c; --key: #6cb2ff; }
   figure { background: #fff; border-radius: 6px; }
@@ -28,7 +29,8 @@ h1 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(-
 .facts b { display: block; font-size: 1.5rem; color: var(--key); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; } caption { caption-side: bottom; text-align: left; font-size: .85rem; }
-th, td { padding: .35rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th, td { padding: .35rem .8rem; text-align: right; white-space: nowrap;
+         border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; } figcaption { font-size: .85rem; }
 code { background: var(--soft); padding: .1rem .3rem; border-radius: 4px; }
@@ -53,7 +55,8 @@ class Report:
 
     def words(self, text: str) -> None:
         """A paragraph; `code` between backticks."""
-        self._parts.append(f"<p>{re.sub('`([^`]*)`', r'<code>\1</code>', escape(text, quote=False))}</p>")
+        marked = re.sub("`([^`]*)`", r"<code>\1</code>", escape(text, quote=False))
+        self._parts.append(f"<p>{marked}</p>")
 
     def facts(self, figures: dict[str, str]) -> None:
         """Large figures with what they are."""

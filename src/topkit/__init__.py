@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from topkit.data import Run as Run
     from topkit.data import Truth as Truth
     from topkit.data import concatenate as concatenate
+    from topkit.losses import LOSSES as LOSSES
+    from topkit.losses import loss as loss
 
 _ROOM_OF = {
     "Dataset": "topkit.data",
@@ -31,6 +33,8 @@ _ROOM_OF = {
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
+    "LOSSES": "topkit.losses",
+    "loss": "topkit.losses",
 }
 
 __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]

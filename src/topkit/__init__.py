@@ -22,12 +22,32 @@ if TYPE_CHECKING:
     from topkit.data import concatenate as concatenate
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
+    from topkit.data import folds as folds
+    from topkit.data import normalise as normalise
+    from topkit.data import read_letor as read_letor
+    from topkit.data import read_parquet as read_parquet
+    from topkit.data import read_preferences as read_preferences
+    from topkit.data import read_qrels as read_qrels
+    from topkit.data import read_run as read_run
+    from topkit.data import split as split
+    from topkit.data import write_letor as write_letor
+    from topkit.data import write_parquet as write_parquet
+    from topkit.data import write_preferences as write_preferences
+    from topkit.data import write_qrels as write_qrels
+    from topkit.data import write_run as write_run
+    from topkit.metrics import CONVENTIONS as CONVENTIONS
+    from topkit.metrics import METRICS as METRICS
+    from topkit.metrics import evaluate as evaluate
+    from topkit.metrics import evaluate_run as evaluate_run
+    from topkit.metrics import metric as metric
 
 _ROOM_OF = {
+    "CONVENTIONS": "topkit.metrics",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",
     "InputError": "topkit.data",
     "Judgments": "topkit.data",
+    "METRICS": "topkit.metrics",
     "Page": "topkit.data",
     "Preference": "topkit.data",
     "Run": "topkit.data",
@@ -35,6 +55,22 @@ _ROOM_OF = {
     "concatenate": "topkit.data",
     "LOSSES": "topkit.losses",
     "loss": "topkit.losses",
+    "evaluate": "topkit.metrics",
+    "evaluate_run": "topkit.metrics",
+    "folds": "topkit.data",
+    "metric": "topkit.metrics",
+    "normalise": "topkit.data",
+    "read_letor": "topkit.data",
+    "read_parquet": "topkit.data",
+    "read_preferences": "topkit.data",
+    "read_qrels": "topkit.data",
+    "read_run": "topkit.data",
+    "split": "topkit.data",
+    "write_letor": "topkit.data",
+    "write_parquet": "topkit.data",
+    "write_preferences": "topkit.data",
+    "write_qrels": "topkit.data",
+    "write_run": "topkit.data",
 }
 
 __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]

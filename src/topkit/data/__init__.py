@@ -2,15 +2,23 @@
 
 from topkit.data.dataset import Dataset, concatenate
 from topkit.data.errors import InputError
+from topkit.data.folds import Fold, folds, split
 from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Page, Preference
+from topkit.data.letor import read_letor, write_letor
+from topkit.data.normalise import NORMALISATIONS, normalise
+from topkit.data.parquet import read_parquet, write_parquet
+from topkit.data.preferences import read_preferences, write_preferences
 from topkit.data.run import Run
 from topkit.data.strings import Strings
+from topkit.data.trec import read_qrels, read_run, write_qrels, write_run
 from topkit.data.truth import Truth
 
 __all__ = [
     "ANSWERS",
+    "NORMALISATIONS",
     "Answer",
     "Dataset",
+    "Fold",
     "Grade",
     "InputError",
     "Judgments",
@@ -20,4 +28,17 @@ __all__ = [
     "Strings",
     "Truth",
     "concatenate",
+    "folds",
+    "normalise",
+    "read_letor",
+    "read_parquet",
+    "read_preferences",
+    "read_qrels",
+    "read_run",
+    "split",
+    "write_letor",
+    "write_parquet",
+    "write_preferences",
+    "write_qrels",
+    "write_run",
 ]

@@ -1,0 +1,53 @@
+"""Splitting queries: into folds for cross-validation, and into parts by share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from topkit.data.dataset import Dataset
+from topkit.data.errors import InputError
+
+
+class Fold(NamedTuple):
+    """One round of cross-validation."""
+
+    train: Dataset
+    valid: Dataset
+    test: Dataset
+
+
+def folds(data: Dataset, count: int = 5, seed: int = 0) -> list[Fold]:
+    """LETOR's rotation: of ``count`` equal parts of the queries (at random, seeded), fold i tests on part i,
+    validates on part i−1 and trains on the rest, so that every query is tested once and validated once.
+    """
+    if not 3 <= count <= data.n_queries:
+        raise InputError(
+            f"{count} folds of {data.n_queries} queries", "use at least 3 and at most one a query"
+        )
+    shuffled = np.random.default_rng(seed).permutation(data.n_queries)
+    parts = np.array_split(shuffled, count)
+
+    def rows(*numbers: int) -> Dataset:
+        return data.select(np.sort(np.concatenate([parts[n % count] for n in numbers])))
+
+    return [Fold(rows(*range(i + 1, i + count - 1)), rows(i + count - 1), rows(i)) for i in range(count)]
+
+
+def split(data: Dataset, shares: Sequence[float], seed: int = 0) -> list[Dataset]:
+    """Parts of the queries by share, at random (seeded); every part keeps the order of the data set.
+
+    >>> ds = Dataset.build([[0.0]] * 10, [0] * 10, list(range(10)))
+    >>> [part.n_queries for part in split(ds, [0.6, 0.2, 0.2])]
+    [6, 2, 2]
+    """
+    total = float(sum(shares))
+    if not shares or min(shares) <= 0:
+        raise InputError(f"shares must be positive numbers, not {list(shares)}", "for example 0.6,0.2,0.2")
+    cuts = np.round(np.cumsum(shares) / total * data.n_queries).astype(int)
+    if (np.diff(cuts, prepend=0) < 1).any():
+        raise InputError(f"{data.n_queries} queries are too few for {len(shares)} parts of these shares")
+    shuffled = np.random.default_rng(seed).permutation(data.n_queries)
+    return [data.select(np.sort(part)) for part in np.split(shuffled, cuts[:-1])]

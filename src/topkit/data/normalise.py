@@ -1,0 +1,86 @@
+"""Query-wise normalisation of features: it compares documents of one query, not queries with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data.dataset import Dataset
+from topkit.data.errors import InputError
+
+Matrix = NDArray[np.float64]
+Parts = tuple[Matrix, Matrix]
+"""What to subtract from and what to divide by, a row a query; a divisor of 0 gives 0."""
+
+
+def min_max(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
+    """(x − min) / (max − min) of each column; a constant column is 0."""
+    low, high = _range(X, ptr)
+    return low, high - low
+
+
+def z_score(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
+    """(x − mean) / standard deviation of each column (dividing by n); a constant column is 0."""
+    mean = _mean(X.astype(np.float64), ptr)
+    centred = X.astype(np.float64) - np.repeat(mean, np.diff(ptr), axis=0)
+    deviation = np.sqrt(_mean(np.square(centred), ptr))
+    low, high = _range(X, ptr)
+    # The deviation of a constant column is a rounding error, which must not be blown up to ±1.
+    return mean, np.where(low == high, 0, deviation)
+
+
+def sortnet(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
+    """(x − mean) / max|x| of each column, as SortNet's paper scales features; an all-zero column is 0."""
+    low, high = _range(X, ptr)
+    return _mean(X.astype(np.float64), ptr), np.maximum(np.abs(low), np.abs(high))
+
+
+def _range(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
+    low: Matrix = np.fmin.reduceat(X, ptr[:-1], axis=0).astype(np.float64)
+    high: Matrix = np.fmax.reduceat(X, ptr[:-1], axis=0).astype(np.float64)
+    return low, high
+
+
+def _mean(X: Matrix, ptr: NDArray[np.int64]) -> Matrix:
+    """The mean of the values that are there; NaN where none is."""
+    known = ~np.isnan(X)
+    total = np.add.reduceat(np.where(known, X, 0), ptr[:-1], axis=0)
+    count = np.add.reduceat(known, ptr[:-1], axis=0, dtype=np.int64)
+    mean: Matrix = np.full(total.shape, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
+
+
+NORMALISATIONS: dict[str, Callable[[NDArray[np.float32], NDArray[np.int64]], Parts]] = {
+    "min-max": min_max,
+    "z-score": z_score,
+    "sortnet": sortnet,
+}
+
+
+def normalise(
+    data: Dataset, method: str = "min-max", mode: Literal["replace", "append"] = "replace"
+) -> Dataset:
+    """The data set with its features normalised within each query, instead of the originals or next to them.
+
+    Missing values stay missing and do not count.
+
+    >>> ds = Dataset.build([[2.0], [4.0], [3.0], [7.0]], [0, 1, 0, 0], ["q", "q", "q", "r"])
+    >>> normalise(ds).X.ravel().tolist()
+    [0.0, 1.0, 0.5, 0.0]
+    """
+    if method not in NORMALISATIONS:
+        raise InputError(f"unknown normalisation {method!r}", f"choose one of {', '.join(NORMALISATIONS)}")
+    centre, scale = (
+        np.repeat(part, data.lengths, axis=0) for part in NORMALISATIONS[method](data.X, data.ptr)
+    )
+    X = np.where(np.isnan(data.X), np.nan, 0)
+    np.divide(data.X - centre, scale, out=X, where=scale > 0)
+    values = X.astype(np.float32)
+    if mode == "replace":
+        return data.with_features(values, data.feature_names)
+    names = data.names_of_features()
+    return data.with_features(np.hstack([data.X, values]), [*names, *(f"{name}:{method}" for name in names)])

@@ -1,0 +1,57 @@
+"""Preference files: ``topic A B winner`` a line, where the winner is A, B or ``tie``."""
+
+from __future__ import annotations
+
+from topkit.data.errors import InputError
+from topkit.data.files import FilePath, line_chunks, text_writer
+from topkit.data.judgments import Answer, Judgments, Preference
+
+FORM = "lines look like '31_1 DOC_A DOC_B DOC_B'; write 'tie' for about the same"
+
+
+def read_preferences(path: FilePath) -> Judgments:
+    """Read preferences (``.gz`` too); an optional fifth and sixth field are assessor and seconds.
+
+    Lines that are blank or start with ``#`` are skipped. The same pair may be judged many times.
+    """
+    found: list[Preference] = []
+    for chunk, first_line in line_chunks(path):
+        text = chunk.decode("utf-8", "surrogateescape")
+        for line, row in enumerate(text.split("\n")[:-1], first_line):
+            fields = row.split()
+            if not fields or fields[0].startswith("#"):
+                continue
+            if not 4 <= len(fields) <= 6:
+                raise InputError(f"{len(fields)} fields where 4 to 6 belong", FORM, file=path, line=line)
+            found.append(_preference(fields, path, line))
+    if not found:
+        raise InputError("the file holds no preferences", FORM, file=path)
+    return Judgments(preferences=tuple(found))
+
+
+def _preference(fields: list[str], path: FilePath, line: int) -> Preference:
+    query, a, b, winner = fields[:4]
+    if a == b:
+        raise InputError(f"document {a!r} is compared with itself", FORM, file=path, line=line)
+    answers: dict[str, Answer] = {a: "a", b: "b", "tie": "tie"}
+    if winner not in answers:
+        raise InputError(f"the winner {winner!r} is neither {a!r} nor {b!r}", FORM, file=path, line=line)
+    assessor = fields[4] if len(fields) > 4 else ""
+    try:
+        seconds = float(fields[5]) if len(fields) > 5 else float("nan")
+    except ValueError:
+        raise InputError(f"{fields[5]!r} is not a number of seconds", FORM, file=path, line=line) from None
+    return Preference(query, a, b, answers[winner], assessor, seconds)
+
+
+def write_preferences(judgments: Judgments, path: FilePath) -> None:
+    """Write preferences; a "bad" mark is written as a win of the other document."""
+    with text_writer(path) as stream:
+        for preference in judgments.preferences:
+            fields = [preference.query, preference.a, preference.b, preference.winner or "tie"]
+            timed = preference.seconds == preference.seconds
+            if preference.assessor or timed:
+                fields.append(preference.assessor or "-")
+            if timed:
+                fields.append(f"{preference.seconds:g}")
+            stream.write(" ".join(fields) + "\n")

@@ -1,0 +1,97 @@
+"""Measures that count relevant documents: precision, recall, success, average precision, R-precision."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topkit.metrics.block import Block, Floats, at_depths, deepest
+from topkit.metrics.conventions import Convention
+
+
+def least_relevant(convention: Convention, rel: float | None) -> float:
+    """The smallest relevant label: the metric's setting ``rel``, else the convention's."""
+    return convention.relevant_from if rel is None else rel
+
+
+def found(block: Block, depths: list[int | None], least: float) -> Floats:
+    """Relevant documents among the first l, one row a depth."""
+    if depths == [None]:
+        return block.relevant_returned(least).astype(np.float64)[None, :]
+    width = deepest(depths, block.width)
+    return at_depths(np.cumsum(block.relevant(least)[:, :width], axis=1, dtype=np.int32), depths)
+
+
+def precision(
+    block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
+) -> Floats:
+    """P@l = relevant documents among the first l, divided by l; without a depth, by the list's length.
+
+    Places after the end of a short list count as irrelevant, or divide by the list's length where the
+    convention says so.
+    """
+    values = found(block, depths, least_relevant(convention, rel))
+    for row, depth in enumerate(depths):
+        if depth is None or convention.precision_over_list:
+            size = block.lengths if depth is None else np.minimum(block.lengths, depth)
+            values[row] /= np.maximum(size, 1)
+        else:
+            values[row] /= depth
+    return values
+
+
+def recall(
+    block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
+) -> Floats:
+    """Recall@l = relevant documents among the first l, divided by all that are known."""
+    least = least_relevant(convention, rel)
+    return _over(found(block, depths, least), block.relevant_known(least), convention)
+
+
+def success(
+    block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
+) -> Floats:
+    """Success@l = 1 if a relevant document is among the first l, else 0."""
+    return np.minimum(found(block, depths, least_relevant(convention, rel)), 1.0)
+
+
+def average_precision(
+    block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
+) -> Floats:
+    """AP@l = (1/R) Σ P@r over the ranks r ≤ l of relevant documents; R counts all that are known.
+
+    Its mean over queries is MAP. A query without a relevant document has the convention's empty value.
+    """
+    least = least_relevant(convention, rel)
+    relevant = block.relevant(least)
+    hits = np.flatnonzero(relevant)
+    counts = block.relevant_returned(least)
+    first = np.cumsum(counts) - counts
+    share = np.arange(1, len(hits) + 1, dtype=np.float64)
+    share -= np.repeat(first, counts)
+    ranks = hits - np.repeat(np.arange(len(block)) * block.width - 1, counts)
+    share /= ranks
+    values = np.empty((len(depths), len(block)))
+    for row, depth in enumerate(depths):
+        part = share if depth is None else np.where(ranks <= depth, share, 0.0)
+        values[row] = np.add.reduceat(np.append(part, 0.0), first)
+        values[row, counts == 0] = 0.0
+    return _over(values, block.relevant_known(least), convention)
+
+
+def r_precision(
+    block: Block, depths: list[int | None], convention: Convention, mult: float = 1, rel: float | None = None
+) -> Floats:
+    """P@R with R the number of relevant documents that are known; with ``mult``, P at ⌊mult·R + 0.9⌋."""
+    least = least_relevant(convention, rel)
+    known = block.relevant_known(least)
+    cut = np.floor(known * mult + 0.9).astype(np.int64)
+    running = np.zeros((len(block), block.width + 1), np.int32)
+    np.cumsum(block.relevant(least), axis=1, out=running[:, 1:])
+    hits = running[np.arange(len(block)), np.minimum(cut, block.width)].astype(np.float64)
+    return _over(hits[None, :], cut, convention)
+
+
+def _over(values: Floats, size: np.ndarray[tuple[int], np.dtype[np.int64]], convention: Convention) -> Floats:
+    np.divide(values, size, out=values, where=size > 0)
+    values[:, size == 0] = convention.empty
+    return values

@@ -1,0 +1,122 @@
+"""Blocks, sorting tricks and threads change nothing: every measure equals its plain twin on ragged lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import plain_measures as plain
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import topkit as tk
+from topkit.data import Dataset, InputError, Strings
+from topkit.metrics import evaluate_arrays, ranked_order
+
+lists = st.lists(
+    st.lists(
+        st.tuples(st.integers(0, 4), st.sampled_from([0.0, -0.0, 0.5, 0.5 + 2**-50, -1.0, 2.0, 1e-310])),
+        min_size=1,
+        max_size=30,
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(lists, st.integers(1, 35))
+def test_values_equal_plain_formulas(queries: list[list[tuple[int, float]]], depth: int) -> None:
+    labels = [y for query in queries for y, _ in query]
+    scores = [s for query in queries for _, s in query]
+    ptr = np.cumsum([0, *map(len, queries)])
+    names = [
+        f"ndcg@{depth}",
+        f"err@{depth}",
+        f"map@{depth}",
+        f"p@{depth}",
+        f"rr@{depth}",
+        "map",
+        "err",
+        "ndcg",
+    ]
+    found = evaluate_arrays(labels, scores, ptr, names)
+    for q, query in enumerate(queries):
+        y = plain.ranked([a for a, _ in query], [b for _, b in query])
+        expected = [
+            plain.ndcg(y, depth),
+            plain.err(y, depth, max(labels)),
+            plain.average_precision(y, depth),
+            plain.precision(y, depth),
+            plain.reciprocal_rank(y, depth),
+            plain.average_precision(y, len(y)),
+            plain.err(y, len(y), max(labels)),
+            plain.ndcg(y, len(y)),
+        ]
+        assert_allclose([found[name][q] for name in names], expected, atol=1e-12)
+
+
+@given(lists)
+def test_fractional_and_large_labels_take_the_other_path(queries: list[list[tuple[int, float]]]) -> None:
+    labels = np.array([y * 7.5 for query in queries for y, _ in query])
+    scores = [s for query in queries for _, s in query]
+    ptr = np.cumsum([0, *map(len, queries)])
+    found = evaluate_arrays(labels, scores, ptr, "ndcg@5,err")
+    for q, query in enumerate(queries):
+        y = plain.ranked([a * 7.5 for a, _ in query], [b for _, b in query])
+        assert_allclose(found["ndcg@5"][q], plain.ndcg(y, 5), atol=1e-12)
+        assert_allclose(found["err"][q], plain.err(y, len(y), labels.max()), atol=1e-12)
+
+
+@given(lists)
+def test_order_is_the_stable_order(queries: list[list[tuple[int, float]]]) -> None:
+    scores = np.array([s for query in queries for _, s in query])
+    ptr = np.cumsum([0, *map(len, queries)])
+    query = np.repeat(np.arange(len(queries)), np.diff(ptr))
+    assert_array_equal(ranked_order(scores, ptr), np.lexsort((-scores, query)))
+    names = [f"{(7 * i) % 11}" for i in range(len(scores))]
+    expected = sorted(range(len(scores)), key=names.__getitem__, reverse=True)
+    expected.sort(key=lambda i: (query[i], -scores[i]))
+    assert_array_equal(ranked_order(scores, ptr, "document", Strings.of(names)), expected)
+
+
+def test_scores_that_differ_in_the_last_bit() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.permutation(1.0 + np.arange(600) * 2**-52)
+    assert_array_equal(ranked_order(scores, np.array([0, 600])), np.argsort(-scores, kind="stable"))
+    infinite = np.array([0.0, -np.inf, np.inf, 1.0, np.inf])
+    assert_array_equal(ranked_order(infinite, np.array([0, 5])), [2, 4, 3, 0, 1])
+
+
+@pytest.mark.parametrize("threads", ["1", "2", "7"])
+def test_threads_do_not_change_a_bit(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    ptr = np.concatenate([[0], np.cumsum(rng.integers(1, 300, 1000))])
+    y, s = rng.integers(0, 5, ptr[-1]), np.round(rng.normal(size=ptr[-1]), 2)
+    names = "ndcg@1..10,ndcg,err,map,p@1..10,rr"
+    monkeypatch.setenv("TOPKIT_THREADS", "3")
+    expected = evaluate_arrays(y, s, ptr, names)
+    monkeypatch.setenv("TOPKIT_THREADS", threads)
+    for name, values in evaluate_arrays(y, s, ptr, names).items():
+        assert_array_equal(values, expected[name])
+
+
+def test_order_of_queries_and_documents_does_not_matter(ragged: Dataset) -> None:
+    scores = np.random.default_rng(0).normal(size=len(ragged))
+    names = "ndcg@3,err,map,p@2,rr"
+    e = tk.evaluate(ragged, scores, names)
+    turned = ragged.select([4, 2, 0, 1, 3])
+    rows = np.concatenate([np.arange(ragged.ptr[q], ragged.ptr[q + 1]) for q in (4, 2, 0, 1, 3)])
+    other = tk.evaluate(turned, scores[rows], names)
+    for name in e.per_query:
+        assert_array_equal(other.per_query[name], e.per_query[name][[4, 2, 0, 1, 3]])
+
+
+def test_not_a_number_is_named(ragged: Dataset) -> None:
+    scores = np.zeros(len(ragged))
+    scores[4] = np.nan  # queries have 1, 2, 7, … documents, so row 4 is the second of "c"
+    with pytest.raises(InputError, match=r"document 2 of query 'c' is not a number"):
+        tk.evaluate(ragged, scores, "ndcg@1")
+    with pytest.raises(InputError, match=r"document 2 of query number 3"):
+        evaluate_arrays(ragged.y, scores, ragged.ptr, "ndcg@1")
+    with pytest.raises(InputError, match="25 documents and scores of shape"):
+        tk.evaluate(ragged, scores[1:], "ndcg@1")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from topkit.data import Run as Run
     from topkit.data import Truth as Truth
     from topkit.data import concatenate as concatenate
-    from topkit.losses import LOSSES as LOSSES
-    from topkit.losses import loss as loss
     from topkit.data import folds as folds
     from topkit.data import normalise as normalise
     from topkit.data import read_letor as read_letor
@@ -35,11 +33,16 @@ if TYPE_CHECKING:
     from topkit.data import write_preferences as write_preferences
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
+    from topkit.losses import LOSSES as LOSSES
+    from topkit.losses import loss as loss
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
     from topkit.metrics import evaluate as evaluate
     from topkit.metrics import evaluate_run as evaluate_run
     from topkit.metrics import metric as metric
+    from topkit.rankers import RANKERS as RANKERS
+    from topkit.rankers import load_ranker as load_ranker
+    from topkit.rankers import ranker as ranker
 
 _ROOM_OF = {
     "CONVENTIONS": "topkit.metrics",
@@ -47,19 +50,22 @@ _ROOM_OF = {
     "Grade": "topkit.data",
     "InputError": "topkit.data",
     "Judgments": "topkit.data",
+    "LOSSES": "topkit.losses",
     "METRICS": "topkit.metrics",
     "Page": "topkit.data",
     "Preference": "topkit.data",
+    "RANKERS": "topkit.rankers",
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
-    "LOSSES": "topkit.losses",
-    "loss": "topkit.losses",
     "evaluate": "topkit.metrics",
     "evaluate_run": "topkit.metrics",
     "folds": "topkit.data",
+    "load_ranker": "topkit.rankers",
+    "loss": "topkit.losses",
     "metric": "topkit.metrics",
     "normalise": "topkit.data",
+    "ranker": "topkit.rankers",
     "read_letor": "topkit.data",
     "read_parquet": "topkit.data",
     "read_preferences": "topkit.data",

@@ -1,4 +1,4 @@
-"""Losses on scores: (scores, labels, ptr) → value and gradient, one implementation for every kind of scorer."""
+"""Losses on scores: (scores, labels, ptr) → value and gradient, one implementation for every scorer."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 Evaluate = Callable[[Floats, int, int, Floats, Floats, Floats], None]
-"""(scores, first query, last query, values out, gradient out, curvature out): fill the outputs of these queries.
+"""(scores, first query, last query, values out, gradient out, curvature out): fill the outputs of queries.
 
 The outputs have the full length; the curvature may have length 0, which says that nobody asked for it.
 """
@@ -158,4 +159,4 @@ class Objective:
         count = min(thread_count(), max(1, len(self) // BLOCK))
         cuts = np.searchsorted(self.ptr, np.linspace(0, len(self), count + 1)[1:-1])
         bounds = [0, *cuts.tolist(), self.n_queries]
-        return list(zip(bounds[:-1], bounds[1:], strict=True))
+        return list(pairwise(bounds))

@@ -26,10 +26,10 @@ PAIRS: dict[str, Callable[..., Loss]] = {
 def focused(k: int = 10, beta: float = 0.5, within: str = "listnet", across: str = "logistic") -> Loss:
     """FocusedRank: β·L_list(T)/L_list(T; s=0) + (1 − β)·L_pair(T×F)/L_pair(T×F; s=0) for each query.
 
-    T is the top k with its order, F the rest. Each part is divided by its value at s = 0, so both start at 1. A
-    part that says nothing (T of one document, F empty) counts 0. The defaults make FocusedNet: ListNet within
-    and RankNet's pairs across. In graded truth, ties at the border belong to T as a whole unless they have
-    the lowest label of the list. Niu et al., SIGIR 2012, equation 1.
+    T is the top k with its order, F the rest. Each part is divided by its value at s = 0, so both start at 1.
+    A part that says nothing (T of one document, F empty) counts 0. The defaults make FocusedNet: ListNet
+    within and RankNet's pairs across. In graded truth, ties at the border belong to T as a whole unless they
+    have the lowest label of the list. Niu et al., SIGIR 2012, equation 1.
     """
     at_least_one("k", k)
     between("beta", beta, 0.0, 1.0)
@@ -77,7 +77,7 @@ def focused(k: int = 10, beta: float = 0.5, within: str = "listnet", across: str
 
 
 def top_rows(labels: Floats, ptr: Ints, k: int) -> NDArray[np.int64]:
-    """Rows of the top k of each query; ties at the border are all inside, or all outside if they are lowest."""
+    """Rows of each query's top k; ties at the border are all inside, or all outside if lowest."""
     from topkit.losses import kernels
 
     membership = np.empty(len(labels))

@@ -68,7 +68,7 @@ def largest(values: Floats) -> float:
     best = values[0]
     for i in range(len(values)):
         best = max(best, values[i])
-    return best
+    return float(best)
 
 
 @njit(cache=True, nogil=True, fastmath=LANES)
@@ -77,7 +77,7 @@ def smallest(values: Floats) -> float:
     best = values[0]
     for i in range(len(values)):
         best = min(best, values[i])
-    return best
+    return float(best)
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +91,7 @@ def longest_list(ptr: Ints, first: int, last: int) -> int:
 
 @njit(cache=True, nogil=True)
 def falling_order(values: Floats, order: Ints) -> None:
-    """Fill ``order`` with the positions of ``values`` from the largest down; equal values keep their order."""
+    """Fill ``order`` with the positions of ``values`` from the largest down; ties keep their order."""
     n = len(values)
     if n > COUNTING_LIMIT:
         order[:] = np.argsort(-values, kind="mergesort")
@@ -149,7 +149,7 @@ def kth_largest(values: Floats, k: int) -> float:
 
 @njit(cache=True, nogil=True)
 def top_memberships(labels: Floats, ptr: Ints, k: int, membership: Floats) -> None:
-    """How far each document belongs to its query's top k: 1 inside, 0 outside; border ties share the places."""
+    """How far each document belongs to its query's top k: 1, 0, or a share of the places for border ties."""
     for q in range(len(ptr) - 1):
         y, inside = labels[ptr[q] : ptr[q + 1]], membership[ptr[q] : ptr[q + 1]]
         n = len(y)

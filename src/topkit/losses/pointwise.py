@@ -35,7 +35,8 @@ def squared_ndcg(k: int = 10) -> Loss:
     def target(labels: Floats, ptr: Ints) -> Floats:
         gains = gains_of(labels)
         ideal = ideal_dcg(gains, ptr, k)
-        return gains / np.repeat(np.where(ideal > 0, ideal, 1.0), np.diff(ptr))
+        scaled: Floats = gains / np.repeat(np.where(ideal > 0, ideal, 1.0), np.diff(ptr))
+        return scaled
 
     return _squared("squared-ndcg", {"k": k}, target)
 
@@ -58,7 +59,7 @@ def ideal_dcg(gains: Floats, ptr: Ints, k: int) -> Floats:
     best = gains[np.lexsort((-gains, query))]
     place = np.arange(len(gains)) - np.repeat(ptr[:-1], lengths)
     worth = np.where(place < k, best / np.log2(place + 2.0), 0.0)
-    return np.bincount(query, worth, len(lengths))
+    return np.bincount(query, worth, len(lengths)).astype(np.float64)
 
 
 def _squared(name: str, settings: dict[str, object], target_of: Callable[[Floats, Ints], Floats]) -> Loss:

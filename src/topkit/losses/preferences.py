@@ -72,7 +72,8 @@ class Preferences:
             if qid in asked
             for i, name in enumerate(names[rows])
         }
-        better, worse = [], []
+        better: list[int] = []
+        worse: list[int] = []
         for preference in judgments.preferences:
             if preference.query not in start:
                 raise InputError(f"preferences name query {preference.query!r}, which the data does not hold")
@@ -89,7 +90,8 @@ class Preferences:
         """Raise unless the pairs fit queries with these documents."""
         if len(self.ptr) != len(document_ptr):
             raise InputError(
-                f"preferences of {len(self.ptr) - 1} queries do not fit data of {len(document_ptr) - 1} queries"
+                f"preferences of {len(self.ptr) - 1} queries do not fit "
+                f"data of {len(document_ptr) - 1} queries"
             )
         room = np.repeat(np.diff(document_ptr), np.diff(self.ptr))
         if (np.maximum(self.better, self.worse) >= room).any():

@@ -1,4 +1,4 @@
-"""Listwise losses: ListNet, ListMLE, RankCosine, and their top-k forms that are consistent with top-k truth."""
+"""Listwise losses: ListNet, ListMLE, RankCosine, and their top-k forms."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def soft_ndcg(
     gradient: Floats,
     curvature: Floats,
 ) -> None:
-    """1 − Σ_i g_i Σ_j c_j h_ij / DCG*, h_i a softmax over j of −(s_i − s_j)²/σ, c_j the discount of j's rank."""
+    """1 − Σ_i g_i Σ_j c_j h_ij / DCG*; h_i is a softmax over j of −(s_i − s_j)²/σ, c_j the discount of j."""
     for q in range(first, last):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
         slope, bend = np.zeros(n), np.zeros(n)

@@ -1,8 +1,8 @@
 """Pairwise losses: a decreasing φ of the margin s_u − s_v, summed over a set of pairs (u better than v).
 
-Pair sets: ``all`` differing labels; ``topk``, every pair whose better member is in the top k; ``focused``, pairs
-from the top k to the rest only; ``given``, the listed :class:`~topkit.losses.preferences.Preferences`. Where ties
-straddle the border of the top k, its places are shared among them, so pairs count by the share.
+Pair sets: ``all`` differing labels; ``topk``, every pair whose better member is in the top k; ``focused``,
+pairs from the top k to the rest only; ``given``, the listed :class:`~topkit.losses.preferences.Preferences`.
+Where ties straddle the border of the top k, its places are shared among them, so pairs count by the share.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Numba kernels of the pairwise losses. Rows of a query are visited by falling label; nothing stores pairs.
 
 Which pairs count is told by three numbers a query, ``whole``, ``shared`` and ``share``: in falling order of
-labels, places below ``whole`` belong to the top set with weight 1, places from there to ``shared`` (ties at the
-border) with weight ``share``, the rest not at all. ``focused`` keeps only pairs from inside to outside.
+labels, places below ``whole`` belong to the top set with weight 1, places from there to ``shared`` (ties at
+the border) with weight ``share``, the rest not at all. ``focused`` keeps only pairs from inside to outside.
 """
 
 from __future__ import annotations

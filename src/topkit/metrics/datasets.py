@@ -32,7 +32,7 @@ def evaluate(
     map     0.7500
     2 queries; convention trec: gain y; discount 1/log2(1+r); no relevant document: 0; ...
     """
-    values = np.asarray(scores, np.float64)
+    values = np.ascontiguousarray(scores, np.float64)
     if values.shape != (len(dataset),):
         raise InputError(
             f"{len(dataset)} documents and scores of shape {values.shape}", "give one score a document"

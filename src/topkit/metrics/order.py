@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.data import InputError, Strings
@@ -16,24 +15,26 @@ BLOCK_DOCUMENTS = 1 << 16
 _LARGEST = np.int64(np.iinfo(np.int64).max)
 
 
-def query_blocks(lengths: NDArray[np.int64], size: int = BLOCK_DOCUMENTS) -> Iterator[NDArray[np.int64]]:
-    """Numbers of queries of similar length, in blocks that fill about ``size`` places when padded.
+def query_blocks(
+    lengths: NDArray[np.int64], size: int = BLOCK_DOCUMENTS
+) -> tuple[NDArray[np.int64], list[slice]]:
+    """Queries by rising length, and slices of them that fill about ``size`` places each when padded.
 
-    Queries without documents make a block of their own.
+    Queries without documents have a slice of their own.
     """
     by_length = np.argsort(lengths, kind="stable")
     ordered = lengths[by_length]
     start = int(np.searchsorted(ordered, 1))
-    if start:
-        yield by_length[:start]
+    blocks = [slice(0, start)] if start else []
     while start < len(ordered):
         low, high = start + 1, len(ordered)
         while low < high:  # the most queries whose padded rows fit
             middle = (low + high + 1) // 2
             fits = (middle - start) * int(ordered[middle - 1]) <= size
             low, high = (middle, high) if fits else (low, middle - 1)
-        yield by_length[start:low]
+        blocks.append(slice(start, low))
         start = low
+    return by_length, blocks
 
 
 def ranked_rows(
@@ -54,7 +55,7 @@ def ranked_rows(
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
     places = np.arange(width)
-    numbers = scores.take(starts[:, None] + places, mode="clip")
+    numbers = _gathered(scores, starts, lengths, width)
     np.subtract(0.0, numbers, out=numbers)  # larger first; and subtraction from zero makes both zeros one
     keys = _as_integers(numbers)
     bits = max(1, (width - 1).bit_length())
@@ -62,8 +63,8 @@ def ranked_rows(
     keys &= ~low
     keys |= places
     if shortest < width:  # what is beyond the end of a list goes last, no two keys alike
-        outside = places[shortest:] >= lengths[:, None]
-        keys[:, shortest:][outside] = _LARGEST - (np.nonzero(outside)[1] << bits)
+        edge = places[shortest:]
+        np.copyto(keys[:, shortest:], _LARGEST - (edge << bits), where=edge >= lengths[:, None])
     keys.sort(axis=1)
     flat = keys.ravel()
     near = None
@@ -76,13 +77,24 @@ def ranked_rows(
     return keys
 
 
+def _gathered(
+    scores: NDArray[np.float64], starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int
+) -> NDArray[np.float64]:
+    """The scores of each query in a row; what comes after the end of a list is of no account."""
+    last = len(scores) - width
+    numbers: NDArray[np.float64] = sliding_window_view(scores, width)[np.minimum(starts, last)]
+    for row in np.flatnonzero(starts > last):  # too near to the end of the array for a window
+        own = slice(int(starts[row]), int(starts[row] + lengths[row]))
+        numbers[row, : lengths[row]] = scores[own]
+    return numbers
+
+
 def _as_integers(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     """Integers in the order of the numbers, made in place."""
     keys = numbers.view(np.int64)
-    twice = np.minimum(keys, 0)  # of a negative number: its size and the top bit, which doubling drops
-    np.left_shift(twice, 1, out=twice)
-    keys &= _LARGEST
-    keys -= twice
+    flip = (keys >> 63).view(np.uint64)  # all bits of a negative number but its sign run backwards
+    flip >>= np.uint64(1)
+    keys ^= flip.view(np.int64)
     return keys
 
 
@@ -128,13 +140,16 @@ def ranked_order(
     >>> ranked_order([0.5, 2.0, 0.5, 1.0], np.array([0, 3, 4]))
     array([1, 0, 2, 3])
     """
-    values = np.asarray(scores, np.float64)
+    values = np.ascontiguousarray(scores, np.float64)
     lengths = np.diff(ptr)
     order = np.empty(len(values), np.int64)
-    for queries in query_blocks(lengths):
+    by_length, blocks = query_blocks(lengths)
+    for block in blocks:
+        queries = by_length[block]
         n, starts = lengths[queries], ptr[queries]
-        rows = ranked_rows(values, starts, n, ties, doc_ids)
-        places = np.arange(rows.shape[1])
-        inside = places < n[:, None]
-        order[(starts[:, None] + places)[inside]] = rows[inside]
+        if n.any():
+            rows = ranked_rows(values, starts, n, ties, doc_ids)
+            places = np.arange(rows.shape[1])
+            inside = places < n[:, None]
+            order[(starts[:, None] + places)[inside]] = rows[inside]
     return order

@@ -15,7 +15,7 @@ from topkit.metrics.block import Block, Floats, Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.measure import Measure
-from topkit.metrics.order import query_blocks
+from topkit.metrics.order import Scores, as_scores, query_blocks
 from topkit.metrics.parse import Metric, parse_metrics
 
 
@@ -38,7 +38,7 @@ def evaluate_arrays(
     {'ndcg@1': array([0., 1.]), 'rr': array([0.5, 1. ])}
     """
     bounds = np.asarray(ptr, np.int64)
-    values = np.ascontiguousarray(scores, np.float64)
+    values = as_scores(scores)
     labels = np.asarray(y)
     if labels.shape != values.shape or labels.ndim != 1:
         raise InputError(f"{labels.shape} labels and {values.shape} scores", "give one score a document")
@@ -50,7 +50,7 @@ def evaluate_arrays(
     return dict(zip(map(str, chosen), evaluate_lists(lists, chosen, convention), strict=True))
 
 
-def check_scores(scores: Floats, ptr: NDArray[np.int64], qids: tuple[str, ...] = ()) -> None:
+def check_scores(scores: Scores, ptr: NDArray[np.int64], qids: tuple[str, ...] = ()) -> None:
     """Raise if a score is not a number, naming its query and document."""
     if np.isnan(scores.min(initial=0.0)):  # the least is NaN if any is
         row = int(np.argmax(np.isnan(scores)))
@@ -69,15 +69,14 @@ def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Conven
         _check_truth(one, lists)
     families = _families(metrics)
     if rules.single_precision:
-        lists = replace(lists, scores=lists.scores.astype(np.float32).astype(np.float64))
+        lists = replace(lists, scores=lists.scores.astype(np.float32))
     by_length, blocks = query_blocks(lists.lengths)
     results = np.empty((len(metrics), len(by_length)))
 
     def work(place: slice) -> None:
         block = Block.of(lists, by_length[place], rules.ties)
-        used = (
-            rules if block.lengths.any() else replace(rules, empty=0.0)
-        )  # who returns nothing earns nothing
+        # who returns nothing earns nothing, whatever the convention gives where nothing is relevant
+        used = rules if block.lengths.any() else replace(rules, empty=0.0)
         for measure, settings, depths, rows in families:
             values = measure.function(block, depths, used, **settings)
             for row, value in zip(rows, values, strict=True):

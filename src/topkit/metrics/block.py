@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
-from topkit.metrics.order import ranked_rows
+from topkit.metrics.order import Scores, ranked_rows
 
 _COUNTED_GRADES = 16
 """With at most so many grades an ideal list is counted, not sorted."""
@@ -35,7 +35,7 @@ class Lists:
     ``missed[missed_ptr[q]:missed_ptr[q+1]]``): they count for ideal lists and for recall.
     """
 
-    scores: Floats
+    scores: Scores
     labels: Labels
     ptr: NDArray[np.int64]
     doc_ids: Strings | None = None
@@ -116,7 +116,7 @@ class Block:
         """The labels with one row a rank instead of one a query: running sums then add whole rows."""
         return self.labels.T.copy()
 
-    def ranked(self, column: NDArray[np.float64], beyond: float) -> Floats:
+    def ranked(self, column: NDArray[np.float64] | NDArray[np.float32], beyond: float) -> Floats:
         """Another column of ``lists`` in rank order, with ``beyond`` after the end of each list."""
         values = np.full(self.rows.shape, beyond)
         values[self.inside] = column[self.rows[self.inside]]

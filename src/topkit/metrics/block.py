@@ -116,7 +116,7 @@ class Block:
         """The labels with one row a rank instead of one a query: running sums then add whole rows."""
         return self.labels.T.copy()
 
-    def ranked(self, column: NDArray[np.float64] | NDArray[np.float32], beyond: float) -> Floats:
+    def ranked(self, column: Scores, beyond: float) -> Floats:
         """Another column of ``lists`` in rank order, with ``beyond`` after the end of each list."""
         values = np.full(self.rows.shape, beyond)
         values[self.inside] = column[self.rows[self.inside]]

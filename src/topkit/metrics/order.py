@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -14,8 +14,8 @@ from topkit.metrics.conventions import Ties
 BLOCK_DOCUMENTS = 1 << 16
 """Documents of one block of queries: its arrays stay in the cache of a core."""
 
-Scores = NDArray[np.float64] | NDArray[np.float32]
-S = TypeVar("S", NDArray[np.float64], NDArray[np.float32])
+Scores = NDArray[np.floating[Any]]
+"""64-bit numbers, or 32-bit ones."""
 
 _LARGEST = np.int64(np.iinfo(np.int64).max)
 
@@ -78,10 +78,10 @@ def ranked_rows(
     return keys
 
 
-def _gathered(scores: S, starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int) -> S:
+def _gathered(scores: Scores, starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int) -> Scores:
     """The scores of each query in a row; what comes after the end of a list is of no account."""
     last = len(scores) - width
-    numbers: S = sliding_window_view(scores, width)[np.minimum(starts, last)]  # type: ignore[assignment]
+    numbers = sliding_window_view(scores, width)[np.minimum(starts, last)]
     for row in np.flatnonzero(starts > last):  # too near to the end of the array for a window
         own = slice(int(starts[row]), int(starts[row] + lengths[row]))
         numbers[row, : lengths[row]] = scores[own]
@@ -105,7 +105,7 @@ def _settle_ties(
     ties: Ties,
     doc_ids: Strings | None,
 ) -> None:
-    """Order neighbours that the sort saw as equal, at ``near`` and after it, by all bits, then by ``ties``."""
+    """Order what the sort saw as equal, the places ``near`` and after them, by all bits, then by ``ties``."""
     same = scores[rows[near]] == scores[rows[near + 1]]
     if ties == "input" and same.all():
         return

@@ -240,9 +240,7 @@ class Labelling:
         return f"Labelling({len(self.items)} items, k={self.k}, {self.strategy}, {state})"
 
 
-def _contest(
-    items: Sequence[str], k: int, strategy: str, seed: int, prior: Sequence[str] | None
-) -> Contest:
+def _contest(items: Sequence[str], k: int, strategy: str, seed: int, prior: Sequence[str] | None) -> Contest:
     if not items:
         raise InputError("there is nothing to label", "give at least one item")
     number = {item: i for i, item in enumerate(items)}

@@ -30,7 +30,7 @@ def curves(x: Sequence[float], lines: Mapping[str, Sequence[float]], x_label: st
     for i, (name, values) in enumerate(lines.items()):
         axes.plot(x, values, marker=MARKERS[i % len(MARKERS)], label=name)
     axes.set_xticks(list(x))
-    axes.legend(frameon=False)
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 

@@ -23,9 +23,9 @@ def test_common_factor_finds_planted_loadings() -> None:
     a = np.array([0.9, 0.5, 0.7, 0.0, 0.3])
     matrix = np.outer(a, a)
     np.fill_diagonal(matrix, 1.0)
-    found, trace, converged = common_factor(matrix)
-    assert converged
-    assert len(trace) > 2
+    found, trace = common_factor(matrix)
+    assert trace.converged
+    assert trace.steps > 2
     np.testing.assert_allclose(found, a, atol=0.01)
 
 

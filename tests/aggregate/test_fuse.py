@@ -7,7 +7,6 @@ import pytest
 
 import topkit as tk
 from topkit.aggregate import AGGREGATORS, DEFAULT, settings_of
-from topkit.aggregate.stopping import NotConverged, iterate
 from topkit.data import InputError, Run
 
 METHODS = sorted(set(AGGREGATORS) - {"weighted-borda"})
@@ -166,17 +165,3 @@ def test_explanation_lists_the_weightiest_first() -> None:
     assert sum(weights) == pytest.approx(1.0)
     assert tk.fuse(some_runs(), "borda").table() == []
     assert tk.fuse(some_runs(), "borda").theta is None
-
-
-def test_the_stopping_rule() -> None:
-    values = iter([5.0, 4.0, 3.5, 3.4999999])
-    trace, converged = iterate(lambda: next(values), tolerance=1e-6, max_steps=10, what="counting")
-    assert trace == (5.0, 4.0, 3.5, 3.4999999)
-    assert converged
-    with pytest.warns(NotConverged, match="counting did not converge in 2 steps"):
-        assert (
-            iterate(lambda: np.random.default_rng().random(), tolerance=0.0, max_steps=2, what="counting")[1]
-            is False
-        )
-    with pytest.raises(ValueError, match="max_steps"):
-        iterate(lambda: 0.0, tolerance=0.0, max_steps=0, what="nothing")

@@ -103,4 +103,4 @@ def test_not_converged_is_said(files: list[str], tmp_path: Path) -> None:
         app, ["fuse", *files, "--method", "mallows", "--set", "max_steps=1", "--out", str(tmp_path / "f.run")]
     )
     assert result.exit_code == 0
-    assert "did not converge in 1 steps" in result.output
+    assert "did not settle in 1 steps" in result.output

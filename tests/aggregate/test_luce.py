@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topkit as tk
-from topkit.aggregate import NotConverged, aggregate_preferences
+from topkit.aggregate import aggregate_preferences
 from topkit.aggregate.luce import bradley_terry_loss, fit_worths, plackett_luce_loss
+from topkit.compute import NotConverged
 from topkit.data import InputError, Judgments, Preference, Run
 
 WINS = np.array([[0, 5, 4, 7], [2, 0, 3, 0], [1, 2, 0, 6], [1, 0, 1, 0]], float)

@@ -12,7 +12,6 @@ from topkit.aggregate.distances import kendall_distance, spearman_distance, top_
 from topkit.aggregate.fuse import AGGREGATORS, DEFAULT, aggregate, fuse, settings_of
 from topkit.aggregate.luce import aggregate_preferences
 from topkit.aggregate.result import Fusion, Outcome
-from topkit.aggregate.stopping import NotConverged
 from topkit.data import Run
 
 __all__ = [
@@ -20,7 +19,6 @@ __all__ = [
     "DEFAULT",
     "Ballots",
     "Fusion",
-    "NotConverged",
     "Outcome",
     "aggregate",
     "aggregate_preferences",

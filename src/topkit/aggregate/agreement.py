@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from topkit.aggregate.ballots import Ballots
 from topkit.aggregate.positional import longest, weighted_total
 from topkit.aggregate.result import Outcome
-from topkit.aggregate.stopping import iterate
+from topkit.compute import Trace
 
 Floats = NDArray[np.float64]
 SMALL = 0.1
@@ -32,17 +32,20 @@ def agreement(ballots: Ballots) -> Outcome:
     trusting the most agreeable rankers most would only count those twice that copy each other. Where nobody
     agrees with anybody (lists without a common document) all weigh the same.
     """
+    from threadpoolctl import threadpool_limits
+
     constant = SMOOTHING * longest(ballots)
     points = 1.0 / (constant + ballots.places)
-    loadings, trace, converged = common_factor(agreement_matrix(ballots, points))
+    with threadpool_limits(1, "blas"):  # the matrices are small, and the rounding is the same on any machine
+        loadings, trace = common_factor(agreement_matrix(ballots, points))
     weights = loadings**2 / (loadings**2 + SMALL**2)
     if not weights.any():
         weights = np.ones(ballots.n_rankers)
     return Outcome(
         weighted_total(ballots, points, weights),
         {"weight": weights, "agreement": loadings},
-        trace,
-        converged,
+        tuple(trace.values),
+        trace.converged,
     )
 
 
@@ -80,8 +83,8 @@ def unseen_documents(listed: NDArray[np.bool_]) -> float:
     return (lists - 1) / max(lists, 1) * once * (once - 1) / (2 * (twice + 1))
 
 
-def common_factor(correlations: Floats) -> tuple[Floats, tuple[float, ...], bool]:
-    """0 ≤ a ≤ 1 that minimise Σ_{i≠j} (A_ij − a_i a_j)² → (a, trace of that sum, whether it settled).
+def common_factor(correlations: Floats) -> tuple[Floats, Trace]:
+    """0 ≤ a ≤ 1 that minimise Σ_{i≠j} (A_ij − a_i a_j)², with the trace of that sum.
 
     Minimum residuals (Harman): each a_i in turn takes its best value Σ_j A_ij a_j / Σ_j a_j², given the
     others. All are 0 where nobody agrees.
@@ -100,5 +103,8 @@ def common_factor(correlations: Floats) -> tuple[Floats, tuple[float, ...], bool
         np.fill_diagonal(fitted, 0.0)
         return float(((matrix - fitted) ** 2).sum())
 
-    trace, converged = iterate(step, tolerance=1e-8, max_steps=1000, what="the common factor")
-    return a, trace, converged
+    trace = Trace(max_steps=1000, tolerance=1e-8)
+    while trace.go_on(step()):
+        pass
+    trace.warn_unless_converged("the common factor")
+    return a, trace

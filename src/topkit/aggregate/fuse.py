@@ -15,8 +15,7 @@ from topkit.aggregate.luce import bradley_terry, plackett_luce
 from topkit.aggregate.mallows import mallows
 from topkit.aggregate.pairs import condorcet, kemeny
 from topkit.aggregate.positional import borda, rrf, weighted_borda
-from topkit.aggregate.result import Fusion, Outcome
-from topkit.aggregate.stopping import Progress
+from topkit.aggregate.result import Fusion, Outcome, Progress
 from topkit.aggregate.ulara import ulara
 from topkit.data import InputError, Run
 

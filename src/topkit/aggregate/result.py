@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import Run
+
+Progress = Callable[[int, int], None]
+"""Called with (steps done, steps at most)."""
 
 
 @dataclass(frozen=True, eq=False)

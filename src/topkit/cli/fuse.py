@@ -51,9 +51,9 @@ def fuse(
     """
     import warnings
 
-    from topkit.aggregate import NotConverged
     from topkit.aggregate import fuse as combine
     from topkit.aggregate.formats import write_ranking_table
+    from topkit.compute import NotConverged
     from topkit.data import InputError, write_run
 
     settings = _settings(method, setting or [])
@@ -70,7 +70,7 @@ def fuse(
         write_run(fusion.run, out)
     typer.echo(f"{out}: {len(runs)} rankings, {len(fusion.run)} queries, {method}")
     if not fusion.converged:
-        typer.echo(f"{method} did not converge in {len(fusion.trace)} steps", err=True)
+        typer.echo(f"{method} did not settle in {len(fusion.trace) - 1} steps", err=True)
     if explain:
         typer.echo(explanation(fusion))
 
@@ -90,9 +90,8 @@ def explanation(fusion: Fusion) -> str:
         lines.append(f"{fusion.method} counts every ranker alike")
     if fusion.trace:
         ended = "settled" if fusion.converged else "did not settle"
-        lines.append(
-            f"objective {fusion.trace[0]:.6g} → {fusion.trace[-1]:.6g}, {ended}, {len(fusion.trace)} steps"
-        )
+        first, last, steps = fusion.trace[0], fusion.trace[-1], len(fusion.trace) - 1
+        lines.append(f"objective {first:.6g} → {last:.6g}, {ended}, {steps} steps")
     lines += [f"{name} {value:.4g}" for name, value in fusion.diagnostics.items()]
     return "\n".join(lines)
 

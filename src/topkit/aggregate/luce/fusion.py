@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from topkit.aggregate.ballots import Ballots
 from topkit.aggregate.luce.likelihood import bradley_terry_loss, fit_worths, plackett_luce_loss
 from topkit.aggregate.pairs import cut_at, pair_support, with_rest
-from topkit.aggregate.result import Outcome
-from topkit.aggregate.stopping import Progress
+from topkit.aggregate.result import Outcome, Progress
 from topkit.compute import thread_map
 
 Floats = NDArray[np.float64]
@@ -54,6 +53,8 @@ def bradley_terry(
 def _by_worth(
     ballots: Ballots, depth: int, worths: Callable[[Ballots, int], Floats], progress: Progress | None
 ) -> Outcome:
+    from threadpoolctl import threadpool_limits
+
     cut = cut_at(ballots, depth)
     done = 0
 
@@ -65,5 +66,8 @@ def _by_worth(
             progress(done, len(cut))
         return np.exp(worth)  # above 0, so that every document of the cut is before the rest
 
-    inner = np.concatenate(thread_map(solve, range(len(cut))) or [np.zeros(0)])
+    with threadpool_limits(
+        1, "blas"
+    ):  # many small problems: threads of BLAS would only get in each other's way
+        inner = np.concatenate(thread_map(solve, range(len(cut))) or [np.zeros(0)])
     return Outcome(with_rest(ballots, cut, inner, np.ones(cut.n_rankers)))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.aggregate.stopping import NotConverged
+from topkit.compute import NotConverged
 from topkit.data import InputError
 
 Floats = NDArray[np.float64]

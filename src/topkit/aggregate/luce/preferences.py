@@ -23,6 +23,8 @@ def aggregate_preferences(judgments: Judgments, *, penalty: float = 0.01, name: 
     >>> [(doc, round(score, 3)) for doc, score in run["q"]]   # half of log 3 above and below the mean
     [('x', 0.549), ('y', -0.549)]
     """
+    from threadpoolctl import threadpool_limits
+
     results: dict[str, list[tuple[str, float]]] = {}
     for query, answers in judgments.preferences_by_query().items():
         documents = list(dict.fromkeys(doc for answer in answers for doc in (answer.a, answer.b)))
@@ -41,7 +43,8 @@ def aggregate_preferences(judgments: Judgments, *, penalty: float = 0.01, name: 
         def loss(worth: Floats, wins: Floats = wins) -> tuple[float, Floats]:
             return bradley_terry_loss(wins, worth)
 
-        worth = fit_worths(loss, len(documents), penalty=penalty)
+        with threadpool_limits(1, "blas"):
+            worth = fit_worths(loss, len(documents), penalty=penalty)
         order = sorted(range(len(documents)), key=lambda i: (-worth[i], documents[i]))
         results[query] = [(documents[i], float(worth[i])) for i in order]
     return Run.of(results, name)

@@ -14,8 +14,8 @@ from topkit.aggregate.ballots import Ballots
 from topkit.aggregate.mallows.dispersion import ListLaw
 from topkit.aggregate.pairs import pair_support
 from topkit.aggregate.positional import borda_points, weighted_total
-from topkit.aggregate.stopping import Progress, iterate
-from topkit.compute import thread_map
+from topkit.aggregate.result import Progress
+from topkit.compute import Trace, thread_map
 
 Floats = NDArray[np.float64]
 Estimate = Literal["metropolis", "borda", "exact"]
@@ -108,9 +108,12 @@ def fit_mallows(
             return observed
         return float(theta @ distance - law.log_normaliser(theta).sum())
 
-    what = f"Mallows EM ({estimate})"
-    trace, converged = iterate(step, tolerance=tolerance, max_steps=max_steps, what=what, progress=progress)
-    return MallowsFit(theta, trace, converged)
+    trace = Trace(max_steps=max_steps, tolerance=tolerance, larger_is_better=True)
+    while trace.go_on(step()):
+        if progress is not None:
+            progress(trace.steps, max_steps)
+    trace.warn_unless_converged(f"Mallows EM ({estimate})")
+    return MallowsFit(theta, tuple(trace.values), trace.converged)
 
 
 def _total(problem: Problem, orders: list[NDArray[np.int64]]) -> Floats:

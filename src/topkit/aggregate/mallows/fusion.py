@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from topkit.aggregate.ballots import Ballots
 from topkit.aggregate.mallows.em import EXACT_LIMIT, Estimate, Problem, Sampler, fit_mallows
 from topkit.aggregate.pairs import in_cut, with_rest
-from topkit.aggregate.result import Outcome
-from topkit.aggregate.stopping import Progress
+from topkit.aggregate.result import Outcome, Progress
 from topkit.data import InputError
 
 Floats = NDArray[np.float64]

@@ -90,7 +90,7 @@ def log_likelihood(lists: Sequence[Sequence[Hashable]], theta: float, centre: Se
     A top-k list is as likely as all full orders that start with it together.
 
     >>> round(log_likelihood(["abc", "acb"], -1.0, "abc"), 6)
-    -1.815388
+    -2.441735
     """
     total = 0.0
     for items in lists:

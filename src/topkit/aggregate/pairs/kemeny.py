@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from topkit.aggregate.ballots import Ballots
 from topkit.aggregate.pairs.support import cut_at, pair_support, with_rest
 from topkit.aggregate.positional import borda_points
-from topkit.aggregate.result import Outcome
-from topkit.aggregate.stopping import Progress
+from topkit.aggregate.result import Outcome, Progress
 from topkit.compute import thread_map
 
 Floats = NDArray[np.float64]

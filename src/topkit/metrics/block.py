@@ -214,12 +214,17 @@ class Block:
         return ideal_or_zero
 
 
-def by_label(labels: Labels, largest: float, function: Callable[[NDArray[np.generic]], Floats]) -> Floats:
-    """A function of each label; where labels are small whole numbers, it is taken from a table."""
+LabelFunction = Callable[[Labels], Floats]
+
+
+def tabulated(function: LabelFunction, labels: Labels, largest: float) -> LabelFunction:
+    """The function itself, or where ``labels`` are small whole numbers, a look-up of it in a table."""
     if labels.dtype != np.int8:
-        return function(labels)
-    table = function(np.concatenate([np.arange(int(largest) + 1), [-2, -1]]))  # −1 and −2 count from the end
-    return table.take(labels.astype(np.intp))
+        return function
+    table = function(
+        np.concatenate([np.arange(int(largest) + 1.0), [-2.0, -1.0]])
+    )  # −1, −2 count from the end
+    return lambda some: table.take(some.astype(np.intp))
 
 
 def running(operation: np.ufunc, rows: NDArray[Number]) -> NDArray[Number]:

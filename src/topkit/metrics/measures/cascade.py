@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from topkit.data import InputError
-from topkit.metrics.block import Block, Floats, Labels, by_label, deepest, running, slabs, sums_to_depths
+from topkit.metrics.block import Block, Floats, Labels, deepest, running, slabs, sums_to_depths, tabulated
 from topkit.metrics.conventions import Convention, gain_function
 
 
@@ -63,12 +63,14 @@ def _err(block: Block, depths: list[int | None], scale: float | Floats, top: flo
 def _stops(by_rank: Labels, scale: float | Floats, top: float) -> Iterator[Floats]:
     """R_r·Π_{i<r}(1−R_i), the share of users who stop at each rank; some ranks at a time."""
     gain = gain_function("exponential")
+
+    def one_minus_r(labels: Labels) -> Floats:
+        return 1.0 - gain(labels) / scale
+
+    goes_on = tabulated(one_minus_r, by_rank, top) if isinstance(scale, float) else one_minus_r
     reach_before = np.ones(by_rank.shape[1])
     for ranks in slabs(by_rank.shape):
-        if isinstance(scale, float):
-            reach = by_label(by_rank[ranks], top, lambda grades: 1.0 - gain(grades) / scale)
-        else:
-            reach = 1.0 - by_label(by_rank[ranks], top, gain) / scale
+        reach = goes_on(by_rank[ranks])
         reach[0] *= reach_before
         running(np.multiply, reach)  # the share of users who look beyond each rank
         stops = np.empty_like(reach)

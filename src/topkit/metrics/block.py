@@ -199,7 +199,7 @@ class Block:
 
     def ideal_by_rank(self, width: int) -> Labels:
         """The largest labels of all judged documents, one row a rank; 0 after the last of a query."""
-        if self.labels.dtype == np.int8 and self.missed.dtype == np.int8:
+        if self.by_rank.dtype == np.int8 and self.missed.dtype == np.int8:
             highest = int(self.lists.largest_label)
             if highest <= _COUNTED_GRADES:  # the label at a place is how many grades reach so far
                 places = np.arange(width)[:, None]
@@ -221,9 +221,8 @@ def tabulated(function: LabelFunction, labels: Labels, largest: float) -> LabelF
     """The function itself, or where ``labels`` are small whole numbers, a look-up of it in a table."""
     if labels.dtype != np.int8:
         return function
-    table = function(
-        np.concatenate([np.arange(int(largest) + 1.0), [-2.0, -1.0]])
-    )  # −1, −2 count from the end
+    grades = np.concatenate([np.arange(int(largest) + 1.0), [-2.0, -1.0]])  # −1 and −2 count from the end
+    table = function(grades)
     return lambda some: table.take(some.astype(np.intp))
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
-from topkit.metrics.order import CACHED_DOCUMENTS, Scores, gathered, query_blocks, ranked_places
+from topkit.metrics.order import CACHED_DOCUMENTS, Scores, query_blocks, ranked_places
 
 BLOCK_DOCUMENTS = 1 << 18
 """So many documents are measured at a time: the more, the less do NumPy's calls cost."""
@@ -100,8 +100,8 @@ class Block:
             if longest > 0:
                 starts = lists.ptr[queries[part]]
                 places = ranked_places(lists.scores, starts, n, ties, lists.doc_ids)
-                places += np.arange(0, places.size, longest)[:, None]
-                labels = gathered(lists.labels, starts, n, longest).take(places, mode="clip")
+                places += starts[:, None]
+                labels = lists.labels.take(places, mode="clip")
                 outside = np.arange(shortest, longest) >= n[:, None]
                 np.copyto(labels[:, shortest:], -1, where=outside)
                 by_rank[:longest, part] = labels.T

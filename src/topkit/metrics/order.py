@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -14,7 +14,6 @@ from topkit.metrics.conventions import Ties
 CACHED_DOCUMENTS = 1 << 15
 """So many documents are sorted at a time: their keys stay in the cache of a core."""
 
-N = TypeVar("N", bound=np.generic)
 Scores = NDArray[np.floating[Any]]
 """64-bit numbers, or 32-bit ones."""
 
@@ -53,13 +52,13 @@ def ranked_places(
     """Places of documents in their queries by falling score: (queries, longest); nonsense after a list's end.
 
     Scores and places are packed into one integer each, because sorting values is several times as fast as
-    sorting indices and the place in the low bits settles ties by input order for nothing. The few rows in
-    which the bits that gave way to the place decide the order are sorted again in full.
+    sorting indices and the place in the low bits settles ties by input order for nothing. The few
+    documents whose order hangs on the bits that gave way to the place are ordered again in full.
     """
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
     places = np.arange(width)
-    keys = _as_integers(gathered(scores, starts, lengths, width))
+    keys = _as_integers(_gathered(scores, starts, lengths, width))
     bits = max(1, (width - 1).bit_length())
     low = np.int64((1 << bits) - 1)
     keys &= ~low
@@ -77,16 +76,14 @@ def ranked_places(
     return keys
 
 
-def gathered(
-    column: NDArray[N], starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int
-) -> NDArray[N]:
-    """The values of each query in a row, (queries, width); after a list's end, nonsense."""
-    last = len(column) - width
-    values = sliding_window_view(column, width)[np.minimum(starts, last)]
+def _gathered(scores: Scores, starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int) -> Scores:
+    """The scores of each query in a row, (queries, width); after a list's end, nonsense."""
+    last = len(scores) - width
+    rows = sliding_window_view(scores, width)[np.minimum(starts, last)]
     for row in np.flatnonzero(starts > last):  # too near to the end of the array for a window
         own = slice(int(starts[row]), int(starts[row] + lengths[row]))
-        values[row, : lengths[row]] = column[own]
-    return values
+        rows[row, : lengths[row]] = scores[own]
+    return rows
 
 
 def _as_integers(numbers: Scores) -> NDArray[np.int64]:

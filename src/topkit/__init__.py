@@ -27,16 +27,19 @@ if TYPE_CHECKING:
     from topkit.data import read_preferences as read_preferences
     from topkit.data import read_qrels as read_qrels
     from topkit.data import read_run as read_run
+    from topkit.data import read_scores as read_scores
     from topkit.data import split as split
     from topkit.data import write_letor as write_letor
     from topkit.data import write_parquet as write_parquet
     from topkit.data import write_preferences as write_preferences
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
+    from topkit.data import write_scores as write_scores
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
+    from topkit.metrics import compare as compare
     from topkit.metrics import evaluate as evaluate
     from topkit.metrics import evaluate_run as evaluate_run
     from topkit.metrics import metric as metric
@@ -58,6 +61,7 @@ _ROOM_OF = {
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
+    "compare": "topkit.metrics",
     "evaluate": "topkit.metrics",
     "evaluate_run": "topkit.metrics",
     "folds": "topkit.data",
@@ -71,7 +75,9 @@ _ROOM_OF = {
     "read_preferences": "topkit.data",
     "read_qrels": "topkit.data",
     "read_run": "topkit.data",
+    "read_scores": "topkit.data",
     "split": "topkit.data",
+    "write_scores": "topkit.data",
     "write_letor": "topkit.data",
     "write_parquet": "topkit.data",
     "write_preferences": "topkit.data",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from topkit.metrics.block import Block, Floats, at_depths, deepest
+from topkit.metrics.block import Block, Floats, at_depths, deepest, running
 from topkit.metrics.conventions import Convention
 
 
@@ -17,8 +18,8 @@ def found(block: Block, depths: list[int | None], least: float) -> Floats:
     """Relevant documents among the first l, one row a depth."""
     if depths == [None]:
         return block.relevant_returned(least).astype(np.float64)[None, :]
-    width = deepest(depths, block.width)
-    return at_depths(np.cumsum(block.relevant(least)[:, :width], axis=1, dtype=np.int32), depths)
+    hits = (block.by_rank[: deepest(depths, block.width)] >= least).astype(np.float64)
+    return at_depths(running(np.add, hits), depths)
 
 
 def precision(
@@ -44,7 +45,7 @@ def recall(
 ) -> Floats:
     """Recall@l = relevant documents among the first l, divided by all that are known."""
     least = least_relevant(convention, rel)
-    return _over(found(block, depths, least), block.relevant_known(least), convention)
+    return over(found(block, depths, least), block.relevant_known(least), convention)
 
 
 def success(
@@ -62,20 +63,16 @@ def average_precision(
     Its mean over queries is MAP. A query without a relevant document has the convention's empty value.
     """
     least = least_relevant(convention, rel)
-    relevant = block.relevant(least)
-    hits = np.flatnonzero(relevant)
-    counts = block.relevant_returned(least)
-    first = np.cumsum(counts) - counts
-    share = np.arange(1, len(hits) + 1, dtype=np.float64)
-    share -= np.repeat(first, counts)
-    ranks = hits - np.repeat(np.arange(len(block)) * block.width - 1, counts)
-    share /= ranks
-    values = np.empty((len(depths), len(block)))
-    for row, depth in enumerate(depths):
-        part = share if depth is None else np.where(ranks <= depth, share, 0.0)
-        values[row] = np.add.reduceat(np.append(part, 0.0), first)
-        values[row, counts == 0] = 0.0
-    return _over(values, block.relevant_known(least), convention)
+    width = deepest(depths, block.width)
+    hits = (block.by_rank[:width] >= least).astype(np.int32)
+    found_there = running(np.add, hits.copy())
+    found_there *= hits
+    inverse_ranks = 1 / np.arange(1.0, width + 1)
+    if depths == [None]:
+        values: Floats = np.einsum("rq,r->q", found_there, inverse_ranks)[None, :]
+    else:
+        values = at_depths(running(np.add, found_there * inverse_ranks[:, None]), depths)
+    return over(values, block.relevant_known(least), convention)
 
 
 def r_precision(
@@ -88,10 +85,11 @@ def r_precision(
     running = np.zeros((len(block), block.width + 1), np.int32)
     np.cumsum(block.relevant(least), axis=1, out=running[:, 1:])
     hits = running[np.arange(len(block)), np.minimum(cut, block.width)].astype(np.float64)
-    return _over(hits[None, :], cut, convention)
+    return over(hits[None, :], cut, convention)
 
 
-def _over(values: Floats, size: np.ndarray[tuple[int], np.dtype[np.int64]], convention: Convention) -> Floats:
+def over(values: Floats, size: NDArray[np.int64], convention: Convention) -> Floats:
+    """Values (depths, queries) divided by the size of each query; 0/0 is the convention's empty value."""
     np.divide(values, size, out=values, where=size > 0)
     values[:, size == 0] = convention.empty
     return values

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from topkit.data import read_preferences as read_preferences
     from topkit.data import read_qrels as read_qrels
     from topkit.data import read_run as read_run
+    from topkit.data import read_scores as read_scores
     from topkit.data import split as split
     from topkit.data import write_letor as write_letor
     from topkit.data import write_parquet as write_parquet
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from topkit.data import write_run as write_run
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
+    from topkit.data import write_scores as write_scores
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
     from topkit.metrics import evaluate as evaluate
@@ -71,7 +73,9 @@ _ROOM_OF = {
     "read_preferences": "topkit.data",
     "read_qrels": "topkit.data",
     "read_run": "topkit.data",
+    "read_scores": "topkit.data",
     "split": "topkit.data",
+    "write_scores": "topkit.data",
     "write_letor": "topkit.data",
     "write_parquet": "topkit.data",
     "write_preferences": "topkit.data",

@@ -7,6 +7,8 @@ import sys
 import typer
 
 from topkit import __version__
+from topkit.cli.data import app as data_app
+from topkit.cli.evaluate import evaluate
 
 app = typer.Typer(
     name="topkit",
@@ -14,7 +16,10 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
+app.add_typer(data_app, name="data")
+app.command("eval", no_args_is_help=True)(evaluate)
 
 
 def _version(wanted: bool) -> None:
@@ -34,11 +39,13 @@ def _options(
 
 def main() -> None:
     """Run the command line; bad input ends with one clear message and exit code 2."""
-    from topkit.data.errors import InputError
-
     try:
         app()
-    except InputError as error:
+    except ValueError as error:
+        from topkit.data.errors import InputError  # here, because it costs the import of NumPy
+
+        if not isinstance(error, InputError):
+            raise
         print(f"topkit: {error}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:  # `topkit … | head` is not an error

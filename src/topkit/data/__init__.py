@@ -8,9 +8,11 @@ from topkit.data.letor import read_letor, write_letor
 from topkit.data.normalise import NORMALISATIONS, normalise
 from topkit.data.parquet import read_parquet, write_parquet
 from topkit.data.preferences import read_preferences, write_preferences
+from topkit.data.qrels import read_qrels, write_qrels
 from topkit.data.run import Run
+from topkit.data.scores import read_scores, write_scores
 from topkit.data.strings import Strings
-from topkit.data.trec import read_qrels, read_run, write_qrels, write_run
+from topkit.data.trec import read_run, write_run
 from topkit.data.truth import Truth
 
 __all__ = [
@@ -35,10 +37,12 @@ __all__ = [
     "read_preferences",
     "read_qrels",
     "read_run",
+    "read_scores",
     "split",
     "write_letor",
     "write_parquet",
     "write_preferences",
     "write_qrels",
     "write_run",
+    "write_scores",
 ]

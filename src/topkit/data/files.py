@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -120,6 +119,8 @@ def _opened(path: FilePath, compressed: bool) -> Iterator[gzip.GzipFile | io.Fil
 @contextmanager
 def written_whole(path: FilePath) -> Iterator[Path]:
     """A temporary path beside ``path`` that takes its place if the block ends well, and vanishes if not."""
+    import tempfile
+
     target = Path(path)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args, overload
 
 Answer = Literal["a", "b", "tie", "bad-a", "bad-b"]
 """A better, B better, about the same, A clearly irrelevant, B clearly irrelevant."""
@@ -57,6 +57,48 @@ class Page(NamedTuple):
     """Human grades of the documents, where they were judged too."""
 
 
+class GradeTable(Sequence[Grade]):
+    """The grades of a large file: a sequence of :class:`Grade` that are made when they are looked at."""
+
+    def __init__(self, queries: list[str], docs: list[str], grades: list[float]) -> None:
+        self._columns = queries, docs, grades
+        self.by_query = by_query(queries, docs, grades)
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    @overload
+    def __getitem__(self, index: int) -> Grade: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Grade, ...]: ...
+    def __getitem__(self, index: int | slice) -> Grade | tuple[Grade, ...]:
+        queries, docs, grades = self._columns
+        if isinstance(index, slice):
+            return tuple(map(Grade, queries[index], docs[index], grades[index]))
+        return Grade(queries[index], docs[index], grades[index])
+
+    def __iter__(self) -> Iterator[Grade]:
+        return map(Grade, *self._columns)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def by_query(
+    queries: Iterable[str], docs: Iterable[str], grades: Iterable[float]
+) -> dict[str, dict[str, float]]:
+    """Query → document → grade; where a document comes more than once, the last grade counts."""
+    table: dict[str, dict[str, float]] = {}
+    last, row = None, dict[str, float]()
+    for query, doc, grade in zip(queries, docs, grades, strict=True):
+        if query != last:  # records of one query mostly stand together
+            last, row = query, table.setdefault(query, {})
+        row[doc] = grade
+    return table
+
+
 @dataclass(frozen=True)
 class Judgments:
     """All that is known of the relevance of documents before it becomes labels of a Dataset.
@@ -66,7 +108,7 @@ class Judgments:
     ('q',)
     """
 
-    grades: tuple[Grade, ...] = ()
+    grades: Sequence[Grade] = ()
     preferences: tuple[Preference, ...] = ()
     pages: tuple[Page, ...] = ()
 
@@ -78,10 +120,10 @@ class Judgments:
 
     def grades_by_query(self) -> dict[str, dict[str, float]]:
         """Query → document → grade; where a document was graded more than once, the last grade counts."""
-        table: dict[str, dict[str, float]] = {}
-        for query, doc, grade, *_ in self.grades:
-            table.setdefault(query, {})[doc] = grade
-        return table
+        if isinstance(self.grades, GradeTable):
+            return self.grades.by_query
+        columns = zip(*((g.query, g.doc, g.grade) for g in self.grades), strict=True)
+        return by_query(*columns) if self.grades else {}
 
     def preferences_by_query(self) -> dict[str, list[Preference]]:
         """Query → its answers, in the order given."""
@@ -92,5 +134,5 @@ class Judgments:
 
     def __add__(self, other: Judgments) -> Judgments:
         return Judgments(
-            self.grades + other.grades, self.preferences + other.preferences, self.pages + other.pages
+            (*self.grades, *other.grades), self.preferences + other.preferences, self.pages + other.pages
         )

@@ -36,7 +36,7 @@ def _powers_of_five() -> Any:
 
 
 POWERS_OF_FIVE = _powers_of_five()
-FLOAT32_MAX = float(np.finfo(np.float32).max)
+FLOAT32_LIMIT = float(2**128 - 2**103)  # from here on a number rounds to infinity
 POWERS_OF_TEN = np.array([float(10**e) for e in range(23)])
 
 
@@ -276,7 +276,7 @@ def scan_letor(text, X, y, query_starts, query_spans, ids, id_ends, notes, note_
         first = i
         i = _field_end(text, i)
         status, value = _parse_number(text, first, i)
-        if status == NOT_A_NUMBER or abs(value) > FLOAT32_MAX:
+        if status == NOT_A_NUMBER or abs(value) >= FLOAT32_LIMIT:
             return BAD_LABEL, lines, rows, queries, hards, first
         if status == HARD_NUMBER:
             if hards == len(hard):
@@ -329,7 +329,7 @@ def scan_letor(text, X, y, query_starts, query_spans, ids, id_ends, notes, note_
                     if not _is_missing(text, first, i):
                         return BAD_VALUE, lines, rows, queries, hards, first
                     value = np.nan
-                elif abs(value) > FLOAT32_MAX:
+                elif abs(value) >= FLOAT32_LIMIT:
                     return BAD_VALUE, lines, rows, queries, hards, first
                 elif status == HARD_NUMBER:
                     if hards == len(hard):

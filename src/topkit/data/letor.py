@@ -17,7 +17,7 @@ from topkit.data.truth import Truth
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 DOCID = re.compile(rb"docid[ \t\r\f\v]*=[ \t\r\f\v]*([^ \t\r\f\v]*)[ \t\r\f\v]*(.*)", re.DOTALL)
-FLOAT32_MAX = float(np.finfo(np.float32).max)
+FLOAT32_LIMIT = float(2**128 - 2**103)  # from here on a number rounds to infinity
 BLANKS = b" \t\r\f\v"
 FORM = "lines look like '2 qid:10 1:0.5 2:0.1 # docid = D7'"
 
@@ -122,7 +122,7 @@ def _read_labels(path: FilePath) -> Parts:
             fields = body.split(None, 2)
             if not fields:
                 continue
-            if not NUMBER.fullmatch(fields[0]) or abs(float(fields[0])) > FLOAT32_MAX:
+            if not NUMBER.fullmatch(fields[0]) or abs(float(fields[0])) >= FLOAT32_LIMIT:
                 bad_label(path, line, fields[0])
             if len(fields) < 2 or not fields[1].startswith(b"qid:") or len(fields[1]) == 4:
                 no_query(path, line)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from topkit.data import kernels
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, count_lines, is_gzip
-from topkit.data.letor import FLOAT32_MAX, FORM, Parts, bad_label, no_query
+from topkit.data.letor import FLOAT32_LIMIT, FORM, Parts, bad_label, no_query
 from topkit.data.strings import Strings
 
 MAX_FEATURES = 100_000
@@ -128,7 +128,7 @@ class LetorScan:
             hard = np.empty((4 * len(hard), 4), np.int64)
         for row, column, first, last in hard[:hards].tolist():
             value = float(text[first:last].tobytes())
-            if abs(value) > FLOAT32_MAX:
+            if abs(value) >= FLOAT32_LIMIT:
                 return _failed(kernels.BAD_VALUE if column >= 0 else kernels.BAD_LABEL, text, first)
             if column < 0:
                 y[row] = value

@@ -8,7 +8,6 @@ takes longer than reading. Feature names and the kind of truth are in the schema
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -131,6 +130,8 @@ def _read_columns(file: Any, names: list[str]) -> NDArray[np.float32]:
 
 def _read_rows(path: FilePath, width: int, metadata: Any) -> NDArray[np.float32]:
     """The matrix, group by group on two threads, each with its own handle on the file."""
+    from concurrent.futures import ThreadPoolExecutor
+
     import pyarrow.parquet as pq
 
     X = np.empty((metadata.num_rows, width), np.float32)

@@ -16,9 +16,8 @@ def read_preferences(path: FilePath) -> Judgments:
     """
     found: list[Preference] = []
     for chunk, first_line in line_chunks(path):
-        text = chunk.decode("utf-8", "surrogateescape")
-        for line, row in enumerate(text.split("\n")[:-1], first_line):
-            fields = row.split()
+        for line, row in enumerate(chunk.split(b"\n")[:-1], first_line):
+            fields = [field.decode("utf-8", "surrogateescape") for field in row.split()]
             if not fields or fields[0].startswith("#"):
                 continue
             if not 4 <= len(fields) <= 6:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from topkit.data import kernels
+from topkit.data.errors import InputError
 from topkit.data.files import FilePath, count_lines, line_chunks
 from topkit.data.strings import Strings
-from topkit.data.trec import Scanned, bad_score, few_fields
+from topkit.data.trec import FORM, Scanned, bad_score
 
 
 def scan_run(path: FilePath) -> Scanned:
@@ -33,7 +34,9 @@ def scan_run(path: FilePath) -> Scanned:
                 break
             hard = np.empty((8 * len(hard), 4), np.int64)
         if status == kernels.FEW_FIELDS:
-            few_fields(path, first_line + line)
+            fields = len(chunk[chunk.rfind(b"\n", 0, where) + 1 : where].split())
+            count = "1 field" if fields == 1 else f"{fields} fields"
+            raise InputError(f"{count} where 6 belong", FORM, file=path, line=first_line + line)
         if status == kernels.BAD_SCORE:
             bad_score(path, first_line + line, chunk[where : where + 60].split()[0])
         for row, _, first, last in hard[:hards].tolist():

@@ -69,12 +69,11 @@ def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Conven
         _check_truth(one, lists)
     families = _families(metrics)
     results = np.zeros((len(metrics), len(lists.ptr) - 1))
-    scores = lists.scores
     if rules.single_precision:
-        scores = scores.astype(np.float32).astype(np.float64)
+        lists = replace(lists, scores=lists.scores.astype(np.float32).astype(np.float64))
 
     def work(queries: NDArray[np.int64]) -> None:
-        block = Block.of(lists, queries, scores, rules.ties)
+        block = Block.of(lists, queries, rules.ties)
         used = rules if block.width else replace(rules, empty=0.0)  # who returns nothing earns nothing
         for measure, settings, depths, places in families:
             for place, row in zip(places, measure.function(block, depths, used, **settings), strict=True):
@@ -104,3 +103,9 @@ def _check_truth(one: Metric, lists: Lists) -> None:
         raise InputError(f"{one} needs top-k truth, not {lists.truth}", "convert it: dataset.top_k(10)")
     if needs == "order" and lists.truth.kind == "graded":
         raise InputError(f"{one} needs the order of the top, not grades", "convert it: dataset.top_k(10)")
+    if needs == "preferences" and lists.pairs is None:
+        raise InputError(f"{one} needs preferences, and there are none", "evaluate a run by preferences")
+    if needs == "clicks" and lists.clicks is None:
+        raise InputError(
+            f"{one} needs clicks, and there are none", "evaluate a run by result pages with clicks"
+        )

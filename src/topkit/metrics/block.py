@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
+from topkit.metrics.conventions import Ties
 from topkit.metrics.order import ranked_rows
+
+_COUNTED_GRADES = 16
+"""With at most so many grades an ideal list is counted, not sorted."""
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int8]
@@ -34,6 +38,8 @@ class Lists:
     """How often each document was clicked."""
     looks: Floats | None = None
     """How often each document was examined."""
+    pairs: NDArray[np.int64] | None = None
+    """Preferences (pairs, 3): query, place of the better and of the worse document in it; −1 if missed."""
     truth: Truth = GRADED
 
     @cached_property
@@ -71,15 +77,13 @@ class Block:
     _relevant: dict[float, NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, lists: Lists, queries: NDArray[np.int64], scores: Floats, ties: str) -> Block:
-        """Rank the documents of these queries by ``scores`` (those of ``lists``, rounded or not)."""
+    def of(cls, lists: Lists, queries: NDArray[np.int64], ties: Ties) -> Block:
+        """Rank the documents of these queries by their scores."""
         lengths = lists.lengths[queries]
-        rows = ranked_rows(
-            scores, lists.ptr[queries], lengths, "document" if ties == "document" else "input", lists.doc_ids
-        )
-        labels = lists.labels.take(rows)
-        if labels.size and int(lengths.min()) < labels.shape[1]:
-            labels[np.arange(labels.shape[1]) >= lengths[:, None]] = -1
+        rows = ranked_rows(lists.scores, lists.ptr[queries], lengths, ties, lists.doc_ids)
+        labels = lists.labels.take(rows, mode="clip")
+        shortest = int(lengths.min(initial=0))
+        labels[:, shortest:][np.arange(shortest, labels.shape[1]) >= lengths[:, None]] = -1
         return cls(lists, queries, lengths, rows, labels)
 
     @property
@@ -98,7 +102,7 @@ class Block:
 
     def ranked(self, column: NDArray[np.float64], beyond: float) -> Floats:
         """Another column of ``lists`` in rank order, with ``beyond`` after the end of each list."""
-        values = column.take(self.rows)
+        values = column.take(self.rows, mode="clip")
         values[~self.inside] = beyond
         return values
 
@@ -118,6 +122,24 @@ class Block:
         labels[outside] = -1
         return labels
 
+    @cached_property
+    def preferences(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Query (in this block), rank − 1 of the better and of the worse document of each preference.
+
+        A document that was not returned has the rank after the longest list.
+        """
+        pairs = self.lists.pairs
+        if pairs is None:
+            raise ValueError("preferences are needed")
+        number = np.full(len(self.lists.ptr) - 1, -1)
+        number[self.queries] = np.arange(len(self))
+        mine = pairs[number[pairs[:, 0]] >= 0]
+        query = number[mine[:, 0]]
+        rank = np.full((len(self), self.width + 1), self.width)  # the last column is for place −1
+        row, column = np.nonzero(self.inside)
+        rank[row, self.rows[row, column] - self.lists.ptr[self.queries[row]]] = column
+        return query, rank[query, mine[:, 1]], rank[query, mine[:, 2]]
+
     def relevant(self, least: float) -> NDArray[np.bool_]:
         """Which ranked documents have at least this label."""
         if least not in self._relevant:
@@ -134,13 +156,21 @@ class Block:
         missed: NDArray[np.int64] = np.count_nonzero(self.missed >= least, axis=1)
         return self.relevant_returned(least) + missed
 
-    @cached_property
-    def ideal_labels(self) -> Labels:
-        """The labels of all judged documents in falling order, one row a query, then values below 0."""
-        known = np.concatenate([self.labels, self.missed], axis=1) if self.missed.size else self.labels
-        rising = np.sort(known, axis=1)
-        falling: Labels = rising[:, ::-1]
-        return falling
+    def ideal_labels(self, width: int) -> Labels:
+        """The ``width`` largest labels of all judged documents of each query, falling; after the last, 0."""
+        if self.labels.dtype == np.int8 and self.missed.dtype == np.int8:
+            highest = int(self.lists.largest_label)
+            if highest <= _COUNTED_GRADES:  # the label at a place is how many grades reach so far
+                places = np.arange(width)
+                ideal = np.zeros((len(self), width), np.int8)
+                for grade in range(1, highest + 1):
+                    ideal += places < self.relevant_known(grade)[:, None]
+                return ideal
+        known = np.concatenate([self.labels, self.missed], axis=1)
+        falling = -np.sort(-known, axis=1)[:, :width]
+        ideal_or_zero: Labels = np.zeros((len(self), width), falling.dtype)
+        np.maximum(falling, 0, out=ideal_or_zero[:, : falling.shape[1]])
+        return ideal_or_zero
 
 
 def at_depths(running: NDArray[np.generic], depths: list[int | None]) -> Floats:

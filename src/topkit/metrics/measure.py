@@ -8,7 +8,7 @@ from typing import Literal
 
 from topkit.metrics.block import Floats
 
-Needs = Literal["labels", "order", "top-k", "preferences", "clicks", "scores"]
+Needs = Literal["labels", "order", "top-k", "preferences", "clicks"]
 
 
 MeasureFunction = Callable[..., Floats]

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from topkit.data import InputError, Strings
 from topkit.metrics.conventions import Ties
 
-BLOCK_DOCUMENTS = 1 << 15
+BLOCK_DOCUMENTS = 1 << 16
 """Documents of one block of queries: its arrays stay in the cache of a core."""
 
-_SIGN = np.int64(np.iinfo(np.int64).max)
+_LARGEST = np.int64(np.iinfo(np.int64).max)
 
 
 def query_blocks(lengths: NDArray[np.int64], size: int = BLOCK_DOCUMENTS) -> Iterator[NDArray[np.int64]]:
@@ -38,86 +38,80 @@ def ranked_rows(
     ties: Ties,
     doc_ids: Strings | None,
 ) -> NDArray[np.int64]:
-    """Row numbers of documents by falling score: (queries, longest); beyond a list's end they mean nothing.
+    """Row numbers of documents by falling score: (queries, longest).
+
+    Beyond the end of a list they mean nothing and may be too large (take them with ``mode="clip"``).
 
     Scores and places are packed into one integer each, because sorting values is several times as fast as
     sorting indices and the place in the low bits settles ties by input order for nothing. The few rows in
     which the bits that gave way to the place decide the order are sorted again in full.
     """
     width = int(lengths.max(initial=0))
+    shortest = int(lengths.min(initial=0))
+    if width == 0:
+        return np.zeros((len(starts), 0), np.int64)
     places = np.arange(width)
-    rows = starts[:, None] + places
-    inside = None if int(lengths.min(initial=0)) == width else places < lengths[:, None]
-    if inside is not None:
-        rows[~inside] = 0
-    falling = 0.0 - scores.take(rows)  # subtraction from zero makes both zeros one
-    low_bits = np.int64((1 << max(1, (width - 1).bit_length())) - 1)
-    keys = falling.copy().view(np.int64)
-    keys ^= (keys >> 63) & _SIGN  # now the integers are in the order of the numbers
-    keys &= ~low_bits
-    if inside is not None:
-        keys[~inside] = _SIGN & ~low_bits
+    numbers = scores.take(starts[:, None] + places, mode="clip")
+    np.subtract(0.0, numbers, out=numbers)  # larger first; and subtraction from zero makes both zeros one
+    keys = _as_integers(numbers)
+    bits = max(1, (width - 1).bit_length())
+    low = np.int64((1 << bits) - 1)
+    keys &= ~low
     keys |= places
+    if shortest < width:  # what is beyond the end of a list goes last, no two keys alike
+        outside = places[shortest:] >= lengths[:, None]
+        keys[:, shortest:][outside] = _LARGEST - (np.nonzero(outside)[1] << bits)
     keys.sort(axis=1)
-    near = (keys[:, 1:] ^ keys[:, :-1]).view(np.uint64) <= np.uint64(low_bits)
-    if inside is not None:
-        near &= inside[:, 1:]
-    keys &= low_bits
-    first_row = np.arange(len(rows))[:, None] * width
-    keys += first_row  # places in the flattened block
-    if near.any():
-        _settle(keys, near, falling, first_row, lengths)
-        if ties == "document":
-            _by_document(keys, near, falling, rows, doc_ids)
-    order: NDArray[np.int64] = rows.take(keys)
-    return order
+    flat = keys.ravel()
+    near = None
+    if np.bitwise_xor(flat[1:], flat[:-1]).view(np.uint64).min(initial=_LARGEST) <= np.uint64(low):
+        near = np.bitwise_xor(keys[:, 1:], keys[:, :-1]).view(np.uint64) <= np.uint64(low)
+    keys &= low
+    keys += starts[:, None]
+    if near is not None:
+        _settle_ties(keys, near, scores, ties, doc_ids)
+    return keys
 
 
-def _settle(
-    keys: NDArray[np.int64],
-    near: NDArray[np.bool_],
-    falling: NDArray[np.float64],
-    first_row: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-) -> None:
-    """Sort again, in full, the rows where scores that differ only in their last bits are neighbours."""
-    where = np.nonzero(near)
-    upper, lower = keys[:, :-1][where], keys[:, 1:][where]
-    for row in np.unique(where[0][falling.take(upper) != falling.take(lower)]):
-        n = int(lengths[row])
-        keys[row, :n] = np.argsort(falling[row, :n], kind="stable") + first_row[row]
+def _as_integers(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Integers in the order of the numbers, made in place."""
+    keys = numbers.view(np.int64)
+    twice = np.minimum(keys, 0)  # of a negative number: its size and the top bit, which doubling drops
+    np.left_shift(twice, 1, out=twice)
+    keys &= _LARGEST
+    keys -= twice
+    return keys
 
 
-def _by_document(
-    keys: NDArray[np.int64],
-    near: NDArray[np.bool_],
-    falling: NDArray[np.float64],
+def _settle_ties(
     rows: NDArray[np.int64],
+    near: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    ties: Ties,
     doc_ids: Strings | None,
 ) -> None:
-    """Put documents of equal score in descending order of their ids (as bytes)."""
-    same = near.copy()
-    where = np.nonzero(near)
-    same[where] = falling.take(keys[:, :-1][where]) == falling.take(keys[:, 1:][where])
-    if not same.any():
+    """Order the neighbours that the sort saw as equal: by the last bits of their scores, then by ``ties``."""
+    query, place = np.nonzero(near)
+    same = scores[rows[query, place]] == scores[rows[query, place + 1]]
+    if ties == "input" and same.all():
         return
-    if doc_ids is None:
-        raise InputError(
-            "equal scores are ordered by document id under this convention, and the data has no document ids",
-            "give document ids, or use a convention that keeps the input order of ties",
-        )
-    tied = np.zeros(keys.shape, np.bool_)
-    tied[:, 1:] = same
-    opens = np.zeros(keys.shape, np.bool_)
-    opens[:, :-1] = same
-    opens &= ~tied
-    tied |= opens
-    members = keys[tied]
-    group = np.cumsum(opens[tied])
-    names = doc_ids.take(rows.take(members)).tobytes()
-    falling_names = sorted(range(len(names)), key=names.__getitem__, reverse=True)
-    by_name = np.array(falling_names, np.int64)
-    keys[tied] = members[by_name[np.argsort(group[by_name], kind="stable")]]
+    follows = np.zeros(rows.shape, np.bool_)  # was seen as equal to the document before it
+    follows[query, place + 1] = True
+    tied = follows.copy()
+    tied[query, place] = True
+    members = rows[tied]
+    group = np.cumsum(~follows[tied])
+    if ties == "document" and same.any():
+        if doc_ids is None:
+            raise InputError(
+                "equal scores are ordered by document id here, and the data has no document ids",
+                "give document ids, or use a convention that keeps the input order of ties",
+            )
+        names = doc_ids.take(members).tobytes()
+        by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True))
+    else:
+        by_name = np.argsort(members, kind="stable")
+    rows[tied] = members[by_name[np.lexsort((-scores[members[by_name]], group[by_name]))]]
 
 
 def ranked_order(

@@ -12,7 +12,7 @@ from topkit.metrics.measure import Measure
 from topkit.metrics.measures import ALIASES, METRICS
 
 _SHAPE = re.compile(
-    r"(?P<name>[A-Za-z][A-Za-z0-9_\-]*)(?:\((?P<settings>[^()]*)\))?"
+    r"(?P<name>[A-Za-z0-9][A-Za-z0-9_]*)(?:\((?P<settings>[^()]*)\))?"
     r"(?:@(?P<depth>\d+)(?:\.\.(?P<last>\d+))?)?\Z"
 )
 _TREC_DEPTH = re.compile(r"([A-Za-z][A-Za-z_]*)_(\d+)\Z")

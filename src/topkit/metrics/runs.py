@@ -9,12 +9,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import InputError, Judgments, Run
+from topkit.data import InputError, Judgments, Page, Preference, Run
 from topkit.metrics.arrays import evaluate_lists
-from topkit.metrics.block import Lists, small_integers
+from topkit.metrics.block import Floats, Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.evaluation import Evaluation
+from topkit.metrics.measure import Needs
 from topkit.metrics.order import ranked_order
 from topkit.metrics.parse import Metric, parse_metrics
 
@@ -29,59 +30,68 @@ def evaluate_run(
     relevant_from: float | None = None,
     depth: int | None = None,
 ) -> Evaluation:
-    """Evaluate a run by judgments.
+    """Evaluate a run by judgments: grades, or preferences and clicks for the measures that need those.
 
-    Documents without a grade, or with one below 0, count as not judged. Judged queries that the run leaves
-    out are skipped, or count as empty lists (``missing="zero"``, trec_eval's ``-c``). ``relevant_from`` is
-    the smallest relevant grade (``-l``), ``depth`` cuts every list (``-M``).
+    A query counts if it has every kind of judgment that the metrics need. Documents without a grade, or with
+    one below 0, count as not judged. Judged queries that the run leaves out are skipped, or count as empty
+    lists (``missing="zero"``, trec_eval's ``-c``). ``relevant_from`` is the smallest relevant grade (``-l``),
+    ``depth`` cuts every list (``-M``).
 
     >>> from topkit.data import Grade
     >>> judged = Judgments((Grade("q", "d1", 1), Grade("q", "d2", 0)))
     >>> evaluate_run(judged, Run.of({"q": [("d2", 2.0), ("d1", 1.0)]}), ["rr"]).mean["rr"]
     0.5
     """
+    chosen = parse_metrics(metrics)
     rules = convention_named(convention)
     if relevant_from is not None:
         rules = replace(rules, relevant_from=relevant_from)
+    if depth is not None and depth < 1:
+        raise InputError(f"lists cannot be cut at {depth}", "give a depth of at least 1")
+    needs = {one.measure.needs for one in chosen}
     grades = judgments.grades_by_query()
-    qids = tuple(grades) if missing == "zero" else tuple(qid for qid in grades if qid in run)
+    preferences = judgments.preferences_by_query()
+    pages = _pages_by_query(judgments)
+    qids = _judged(needs, grades, preferences, pages)
+    if missing == "skip":
+        qids = [qid for qid in qids if qid in run]
     if not any(qid in run for qid in qids):
         raise InputError("the judgments and the run have no query in common", "check the query ids of both")
-    lists = _lists(grades, run, qids, rules, depth)
-    chosen = parse_metrics(metrics)
-    per_query = dict(zip(map(str, chosen), evaluate_lists(lists, chosen, rules), strict=True))
-    return Evaluation(qids, per_query, rules, run.name)
-
-
-def _lists(
-    grades: dict[str, dict[str, float]], run: Run, qids: tuple[str, ...], rules: Convention, depth: int | None
-) -> Lists:
-    """The documents of the run with their grades, and the grades of documents that it did not return."""
     rows, ptr = _rows(run, qids, rules, depth)
     docs = run.docs.take(rows)
     names = docs.tolist()
-    labels = np.empty(len(names))
-    missed: list[float] = []
-    missed_ptr = [0]
-    for q, qid in enumerate(qids):
-        of_query = grades[qid]
-        here = slice(int(ptr[q]), int(ptr[q + 1]))
-        labels[here] = [of_query.get(doc, -1.0) for doc in names[here]]
-        returned = set(names[here])
-        missed += [grade for doc, grade in of_query.items() if doc not in returned]
-        missed_ptr.append(len(missed))
-    return Lists(
-        run.scores[rows],
-        small_integers(labels),
-        ptr,
-        docs,
-        small_integers(np.array(missed)),
-        np.array(missed_ptr),
-    )
+    places = [{doc: i for i, doc in enumerate(names[ptr[q] : ptr[q + 1]])} for q in range(len(qids))]
+    lists = Lists(run.scores[rows], np.zeros(0, np.int8), ptr, docs)
+    lists = _with_grades(lists, [grades.get(qid, {}) for qid in qids], places)
+    if "preferences" in needs:
+        lists = replace(lists, pairs=_pairs([preferences[qid] for qid in qids], places))
+    if "clicks" in needs:
+        clicks, looks = _clicks([pages[qid] for qid in qids], places, ptr)
+        lists = replace(lists, clicks=clicks, looks=looks)
+    values = evaluate_lists(lists, chosen, rules)
+    return Evaluation(tuple(qids), dict(zip(map(str, chosen), values, strict=True)), rules, run.name)
+
+
+def _judged(
+    needs: set[Needs],
+    grades: dict[str, dict[str, float]],
+    preferences: dict[str, list[Preference]],
+    pages: dict[str, list[Page]],
+) -> list[str]:
+    """The queries that have every kind of judgment needed, in the order of the judgments."""
+    kinds: list[Iterable[str]] = []
+    if needs - {"preferences", "clicks"}:
+        kinds.append(grades)
+    if "preferences" in needs:
+        kinds.append(preferences)
+    if "clicks" in needs:
+        kinds.append(pages)
+    common = set(kinds[0]).intersection(*kinds[1:])
+    return [qid for qid in kinds[0] if qid in common]
 
 
 def _rows(
-    run: Run, qids: tuple[str, ...], rules: Convention, depth: int | None
+    run: Run, qids: list[str], rules: Convention, depth: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Places of these queries in the run, and where each query starts; ``depth`` keeps the first of each."""
     none = slice(0, 0)
@@ -98,3 +108,55 @@ def _rows(
     first = np.arange(len(rows)) - np.repeat(ptr[:-1], np.diff(ptr)) < depth
     np.cumsum(np.minimum(np.diff(ptr), depth), out=ptr[1:])
     return rows[order[first]], ptr
+
+
+def _with_grades(lists: Lists, grades: list[dict[str, float]], places: list[dict[str, int]]) -> Lists:
+    """The lists with their labels, and the labels of documents that were not returned."""
+    labels: list[float] = []
+    missed: list[float] = []
+    missed_ptr = [0]
+    for of_query, place in zip(grades, places, strict=True):
+        labels += [
+            grade if (grade := of_query.get(doc, -1.0)) >= 0 or doc not in of_query else -2.0 for doc in place
+        ]
+        missed += [grade for doc, grade in of_query.items() if doc not in place]
+        missed_ptr.append(len(missed))
+    return replace(
+        lists,
+        labels=small_integers(np.array(labels)),
+        missed=small_integers(np.array(missed)),
+        missed_ptr=np.array(missed_ptr),
+    )
+
+
+def _pairs(preferences: list[list[Preference]], places: list[dict[str, int]]) -> NDArray[np.int64]:
+    """Query, place of the better and of the worse document of every answer that is not a tie."""
+    pairs = []
+    for q, (answers, place) in enumerate(zip(preferences, places, strict=True)):
+        for answer in answers:
+            if answer.winner is not None:
+                loser = answer.b if answer.winner == answer.a else answer.a
+                pairs.append((q, place.get(answer.winner, -1), place.get(loser, -1)))
+    return np.array(pairs, np.int64).reshape(-1, 3)
+
+
+def _pages_by_query(judgments: Judgments) -> dict[str, list[Page]]:
+    table: dict[str, list[Page]] = {}
+    for page in judgments.pages:
+        table.setdefault(page.query, []).append(page)
+    return table
+
+
+def _clicks(
+    pages: list[list[Page]], places: list[dict[str, int]], ptr: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """How often each document was clicked, and examined: shown at or above the last click of a page."""
+    clicks, looks = np.zeros(int(ptr[-1])), np.zeros(int(ptr[-1]))
+    for start, shown, place in zip(ptr.tolist(), pages, places, strict=False):
+        for page in shown:
+            last = max((i for i, clicked in enumerate(page.clicks) if clicked), default=-1)
+            for i, doc in enumerate(page.docs[: last + 1]):
+                if doc in place:
+                    looks[start + place[doc]] += 1
+                    clicks[start + place[doc]] += page.clicks[i]
+    return clicks, looks

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from topkit.data import InputError
-from topkit.metrics.block import Block, Floats, at_depths, deepest
+from topkit.metrics.block import Block, Floats, Labels, at_depths, deepest
 from topkit.metrics.conventions import Convention, discounts, gain_function
-
-_COUNTED_GRADES = 16
-"""With at most so many grades an ideal list is counted, not sorted."""
 
 
 def dcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
@@ -34,6 +31,15 @@ def ndcg(block: Block, depths: list[int | None], convention: Convention) -> Floa
     return _short(values, block, depths, convention)
 
 
+def mean_ndcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+    """The mean of NDCG@1, …, NDCG@n of a list with n documents, as the tables of LETOR 4.0 print it."""
+    every: list[int | None] = list(range(1, block.width + 1))
+    values = ndcg(block, every, convention) if every else np.zeros((1, len(block)))
+    inside = np.arange(len(values))[:, None] < block.lengths
+    mean: Floats = (values * inside).sum(axis=0, keepdims=True) / np.maximum(block.lengths, 1)
+    return mean
+
+
 def kappa_ndcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
     """κ-NDCG@l: NDCG@l on the labels of top-k truth (k+1−rank in the top k, 0 below).
 
@@ -44,38 +50,18 @@ def kappa_ndcg(block: Block, depths: list[int | None], convention: Convention) -
 
 def ideal_dcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
     """DCG@l of the best order of all judged documents, returned or missed: (depths, queries)."""
-    gain = gain_function(convention.gain)
-    highest = block.lists.largest_label
-    known = block.width + block.missed.shape[1]
-    if block.labels.dtype == np.int8 and block.missed.dtype == np.int8 and highest <= _COUNTED_GRADES:
-        running = np.concatenate([[0.0], np.cumsum(discounts(convention.discount, known))])
-        limits = np.array([known if depth is None else min(depth, known) for depth in depths])[:, None]
-        values = np.zeros((len(depths), len(block)))
-        above = np.zeros(len(block), np.int64)
-        for grade in range(int(highest), 0, -1):  # documents of one grade stand together in the ideal list
-            count = np.count_nonzero(block.labels == grade, axis=1)
-            if block.missed.size:
-                count += np.count_nonzero(block.missed == grade, axis=1)
-            below = above + count
-            share = running[np.minimum(below, limits)] - running[np.minimum(above, limits)]
-            values += share * gain(np.array(grade))
-            above = below
-        return values
-    width = deepest(depths, known)
-    gains = gain(block.ideal_labels[:, :width])
-    gains *= discounts(convention.discount, width)
-    return at_depths(np.cumsum(gains, axis=1, out=gains), depths)
+    width = deepest(depths, block.width + block.missed.shape[1])
+    return _discounted(block.ideal_labels(width), depths, convention)
 
 
 def _dcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
-    if convention.gain == "exponential" and block.lists.largest_label > 1000:
-        raise InputError(
-            f"the gain 2^y−1 of the label {block.lists.largest_label:g} is out of reach",
-            "use top-k truth (Dataset.top_k) or a convention with linear gain",
-        )
-    width = deepest(depths, block.width)
-    gains = gain_function(convention.gain)(block.labels[:, :width])
-    gains *= discounts(convention.discount, width)
+    check_gain(block, convention)
+    return _discounted(block.labels[:, : deepest(depths, block.width)], depths, convention)
+
+
+def _discounted(labels: Labels, depths: list[int | None], convention: Convention) -> Floats:
+    gains = gain_function(convention.gain)(labels)
+    gains *= discounts(convention.discount, labels.shape[1])
     return at_depths(np.cumsum(gains, axis=1, out=gains), depths)
 
 
@@ -85,3 +71,12 @@ def _short(values: Floats, block: Block, depths: list[int | None], convention: C
             if depth is not None:
                 values[row, block.lengths < depth] = 0.0
     return values
+
+
+def check_gain(block: Block, convention: Convention) -> None:
+    """Raise where 2^y would overflow, as it does on the full order of a long list."""
+    if convention.gain == "exponential" and block.lists.largest_label > 1000:
+        raise InputError(
+            f"the gain 2^y−1 of the label {block.lists.largest_label:g} is out of reach",
+            "use top-k truth (Dataset.top_k) or a convention with linear gain",
+        )

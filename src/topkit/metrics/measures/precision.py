@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topkit.metrics.block import Block, Floats, at_depths, deepest
 from topkit.metrics.conventions import Convention
@@ -44,7 +45,7 @@ def recall(
 ) -> Floats:
     """Recall@l = relevant documents among the first l, divided by all that are known."""
     least = least_relevant(convention, rel)
-    return _over(found(block, depths, least), block.relevant_known(least), convention)
+    return over(found(block, depths, least), block.relevant_known(least), convention)
 
 
 def success(
@@ -75,7 +76,7 @@ def average_precision(
         part = share if depth is None else np.where(ranks <= depth, share, 0.0)
         values[row] = np.add.reduceat(np.append(part, 0.0), first)
         values[row, counts == 0] = 0.0
-    return _over(values, block.relevant_known(least), convention)
+    return over(values, block.relevant_known(least), convention)
 
 
 def r_precision(
@@ -88,10 +89,11 @@ def r_precision(
     running = np.zeros((len(block), block.width + 1), np.int32)
     np.cumsum(block.relevant(least), axis=1, out=running[:, 1:])
     hits = running[np.arange(len(block)), np.minimum(cut, block.width)].astype(np.float64)
-    return _over(hits[None, :], cut, convention)
+    return over(hits[None, :], cut, convention)
 
 
-def _over(values: Floats, size: np.ndarray[tuple[int], np.dtype[np.int64]], convention: Convention) -> Floats:
+def over(values: Floats, size: NDArray[np.int64], convention: Convention) -> Floats:
+    """Values (depths, queries) divided by the size of each query; 0/0 is the convention's empty value."""
     np.divide(values, size, out=values, where=size > 0)
     values[:, size == 0] = convention.empty
     return values

@@ -1,0 +1,18 @@
+"""Run every benchmark, or those named: ``python -m bench data metrics``."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+ALL = ["data", "metrics"]
+
+
+def main() -> None:
+    for name in sys.argv[1:] or ALL:
+        print(f"== {name}", flush=True)
+        import_module(f"bench.{name}").main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""TREC judgments, "qrels": ``query 0 document grade`` a line."""
+
+from __future__ import annotations
+
+from topkit.data.columns import decoded, read_columns
+from topkit.data.errors import InputError
+from topkit.data.files import FilePath, text_writer
+from topkit.data.judgments import GradeTable, Judgments
+from topkit.data.letor import FLOAT32_LIMIT, NUMBER
+
+FORM = "lines look like '151 0 WSJ870428-0145 1'"
+
+
+def read_qrels(path: FilePath) -> Judgments:
+    """Read TREC judgments (``.gz`` too): the grades of documents, each document once a query.
+
+    Lines that are blank or start with ``#`` are skipped.
+    """
+    (queries, _, docs, texts), lines = read_columns(path, 4, FORM)
+    if not docs:
+        raise InputError("the file holds no judgments", FORM, file=path)
+    grades = {text: _grade(text) for text in set(texts)}
+    if None in grades.values():
+        row = next(i for i, text in enumerate(texts) if grades[text] is None)
+        problem = f"the grade {decoded([texts[row][:40]])[0]!r} is not a number"
+        raise InputError(problem, FORM, file=path, line=int(lines[row]))
+    values = [grades[text] or 0.0 for text in texts]
+    table = GradeTable(decoded(queries), decoded(docs), values)
+    if sum(map(len, table.by_query.values())) < len(table):
+        row = _first_repeat(queries, docs)
+        query, doc, _ = table[row][:3]
+        problem = f"document {doc!r} is judged twice for query {query!r}"
+        raise InputError(problem, "keep one of the judgments", file=path, line=int(lines[row]))
+    return Judgments(grades=table)
+
+
+def write_qrels(judgments: Judgments, path: FilePath) -> None:
+    """Write the grades as TREC judgments."""
+    with text_writer(path) as stream:
+        for query, doc, grade, *_ in judgments.grades:
+            if query.split() != [query] or doc.split() != [doc]:
+                raise InputError(f"the id {doc!r} or {query!r} has spaces, which TREC judgments cannot hold")
+            stream.write(f"{query} 0 {doc} {grade:.17g}\n")
+
+
+def _grade(text: bytes) -> float | None:
+    if not NUMBER.fullmatch(text) or abs(float(text)) >= FLOAT32_LIMIT:
+        return None
+    return float(text)
+
+
+def _first_repeat(queries: list[bytes], docs: list[bytes]) -> int:
+    seen: set[tuple[bytes, bytes]] = set()
+    for row, pair in enumerate(zip(queries, docs, strict=True)):
+        if pair in seen:
+            return row
+        seen.add(pair)
+    raise ValueError("nothing is repeated")

@@ -1,0 +1,38 @@
+"""Counts that tell what an evaluation rests on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topkit.metrics.block import Block, Floats, at_depths, deepest
+from topkit.metrics.conventions import Convention
+from topkit.metrics.measures.precision import least_relevant
+
+
+def returned(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+    """How many documents the list holds."""
+    return block.lengths[None, :].astype(np.float64)
+
+
+def relevant(
+    block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
+) -> Floats:
+    """How many relevant documents are known."""
+    return block.relevant_known(least_relevant(convention, rel))[None, :].astype(np.float64)
+
+
+def relevant_returned(
+    block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
+) -> Floats:
+    """How many relevant documents the list holds."""
+    return block.relevant_returned(least_relevant(convention, rel))[None, :].astype(np.float64)
+
+
+def unjudged(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+    """The share of the first l places that hold a document that nobody judged."""
+    width = deepest(depths, block.width)
+    holes = (block.labels[:, :width] < 0) & block.inside[:, :width]
+    values = at_depths(np.cumsum(holes, axis=1), depths)
+    for row, depth in enumerate(depths):
+        values[row] /= np.maximum(block.lengths, 1) if depth is None else depth
+    return values

@@ -1,0 +1,46 @@
+"""F1: the harmonic mean of precision and recall, at a depth or at a threshold on the score."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topkit.metrics.block import Block, Floats
+from topkit.metrics.conventions import Convention
+from topkit.metrics.measures.precision import found, least_relevant
+
+
+def f1(
+    block: Block,
+    depths: list[int | None],
+    convention: Convention,
+    threshold: float | None = None,
+    rel: float | None = None,
+) -> Floats:
+    """F1@l = 2·hits/(l + R): the harmonic mean of P@l and recall@l; without a depth, of the whole list.
+
+    With ``threshold``, only documents with at least this score count as returned (and at most l of them). A
+    query with nothing returned and nothing relevant has the convention's value for empty queries.
+    """
+    least = least_relevant(convention, rel)
+    known = block.relevant_known(least)
+    values = np.full((len(depths), len(block)), convention.empty)
+    if threshold is None:
+        hits = found(block, depths, least)
+        sizes = [
+            block.lengths
+            if depth is None
+            else np.minimum(block.lengths, depth)
+            if convention.precision_over_list
+            else np.full(len(block), depth)
+            for depth in depths
+        ]
+    else:
+        chosen = block.ranked(block.lists.scores, -np.inf) >= threshold
+        chosen &= block.inside
+        count = np.count_nonzero(chosen, axis=1)
+        sizes = [count if depth is None else np.minimum(count, depth) for depth in depths]
+        relevant = block.relevant(least) & chosen
+        hits = np.stack([relevant[:, :depth].sum(axis=1) for depth in depths]).astype(np.float64)
+    for row, size in enumerate(sizes):
+        np.divide(2.0 * hits[row], size + known, out=values[row], where=size + known > 0)
+    return values

@@ -1,0 +1,102 @@
+"""Measures of pairs of documents by their scores, in O(n log n): AUC and two forms of Kendall's τ."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.metrics.block import Block, Floats
+from topkit.metrics.conventions import Convention, discounts, gain_function
+from topkit.metrics.inversions import larger_before
+from topkit.metrics.measures.dcg import check_gain
+from topkit.metrics.measures.precision import least_relevant
+
+Integers = NDArray[np.int64]
+
+
+def auc(block: Block, depths: list[int | None], convention: Convention, rel: float | None = None) -> Floats:
+    """AUC = share of (relevant, irrelevant) pairs in the right order; equal scores count one half.
+
+    Documents that nobody judged are irrelevant; judged documents that were not returned share the last place.
+    A query without such a pair has the convention's value for empty queries.
+    """
+    query, group, labels = _all_documents(block)
+    hit = labels >= least_relevant(convention, rel)
+    width = int(group.max(initial=0)) + 1
+    cell = query * width + group
+    good = np.bincount(cell[hit], minlength=len(block) * width).reshape(len(block), width)
+    bad = np.bincount(cell[~hit], minlength=len(block) * width).reshape(len(block), width)
+    wrong = (good * (np.cumsum(bad, axis=1) - 0.5 * bad)).sum(axis=1)
+    pairs = good.sum(axis=1) * bad.sum(axis=1)
+    value = np.full(len(block), convention.empty)
+    np.divide(pairs - wrong, pairs, out=value, where=pairs > 0)
+    return value[None, :]
+
+
+def kendall_tau(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+    """Kendall's τ_b of labels and scores: (C − D)/√((P − T_y)(P − T_s)).
+
+    C and D count pairs in the same and in opposite order, P all pairs, T those that tie in labels or in
+    scores. Documents that nobody judged have the label 0; judged documents that were not returned share the
+    last place. A query whose labels or scores are all equal has the convention's value for empty queries.
+    """
+    query, group, labels = _all_documents(block)
+    order = np.lexsort((-labels, group, query))
+    query, group, labels = query[order], group[order], labels[order]
+    level = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    n = np.bincount(query, minlength=len(block))
+    # from the best score down, a label that rises is a pair in opposite order
+    opposite = np.bincount(query, larger_before(level.max(initial=0) - level, n), minlength=len(block))
+    tied_labels = _tied_pairs(query, level, len(block))
+    tied_scores = _tied_pairs(query, group, len(block))
+    tied_both = _tied_pairs(query, group * (int(level.max(initial=0)) + 1) + level, len(block))
+    pairs = n * (n - 1) / 2
+    difference = pairs - tied_labels - tied_scores + tied_both - 2 * opposite
+    scale = np.sqrt(pairs - tied_labels) * np.sqrt(pairs - tied_scores)
+    value = np.full(len(block), convention.empty)
+    np.divide(difference, scale, out=value, where=scale > 0)
+    return value[None, :]
+
+
+def weighted_kendall_tau(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+    """WKT@k = Σ_{j≤k} α(j) Σ_{l>j} [s_(j) < s_(l)] with (j) the j-th document of the truth: a loss.
+
+    α(j) = gain·discount at place j of the true order, so 1 − NDCG@k ≤ WKT@k/DCG@k of the ideal. Needs a true
+    order (full-order or top-k truth); documents after the top k have no order and only count as l. Without a
+    depth, k is that of the truth, or n. Xia, Liu and Li, NIPS 2009, section 5.
+    """
+    check_gain(block, convention)
+    query, group, labels = _all_documents(block)
+    order = np.lexsort((labels, query))  # the worst of the truth first, so that "after" becomes "before"
+    query, group, labels = query[order], group[order], labels[order]
+    n = np.bincount(query, minlength=len(block))
+    inverted = larger_before(int(group.max(initial=0)) - group, n)
+    place = np.repeat(np.cumsum(n), n) - np.arange(len(query)) - 1  # 0 is the best of the truth
+    weight = gain_function(convention.gain)(labels)
+    weight *= discounts(convention.discount, int(n.max(initial=0)))[place]
+    terms = weight * inverted
+    return np.stack(
+        [
+            np.bincount(query, terms if depth is None else np.where(place < depth, terms, 0.0), len(block))
+            for depth in depths
+        ]
+    )
+
+
+def _tied_pairs(query: Integers, value: Integers, queries: int) -> Floats:
+    cell = query * (int(value.max(initial=0)) + 1) + value
+    kinds, count = np.unique(cell, return_counts=True)
+    width = int(value.max(initial=0)) + 1
+    pairs = count * (count - 1) / 2
+    return np.bincount(kinds // width, pairs, minlength=queries).astype(np.float64)
+
+
+def _all_documents(block: Block) -> tuple[Integers, Integers, Floats]:
+    """Query, place and label of every document, judged or returned; equal scores share a place."""
+    scores = block.ranked(block.lists.scores, 0.0)
+    group = np.zeros(block.labels.shape, np.int64)
+    np.cumsum(scores[:, 1:] != scores[:, :-1], axis=1, out=group[:, 1:])
+    row, missed_row = np.nonzero(block.inside)[0], np.nonzero(block.missed >= 0)[0]
+    labels = np.concatenate([block.labels[block.inside], block.missed[block.missed >= 0]])
+    places = np.concatenate([group[block.inside], np.full(len(missed_row), block.width)])
+    return np.concatenate([row, missed_row]), places, np.maximum(labels, 0, dtype=np.float64)

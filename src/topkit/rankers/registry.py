@@ -13,9 +13,15 @@ from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.learner import Common, Learner
+from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
 
-RANKERS: dict[str, Callable[..., Method]] = {**GRADIENT_METHODS}
+RANKERS: dict[str, Callable[..., Method]] = {
+    **GRADIENT_METHODS,
+    "ranksvm": RankSVM,
+    "svmmap": SvmMap,
+    "focusedsvm": FocusedSVM,
+}
 """Name → what makes the method from its settings.
 
 Usually the method's frozen dataclass itself, whose fields are the settings (each with a plain default) and

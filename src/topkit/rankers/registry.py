@@ -8,6 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from topkit.data import InputError
+from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
 from topkit.rankers.contract import Method
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
@@ -21,6 +22,9 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "ranksvm": RankSVM,
     "svmmap": SvmMap,
     "focusedsvm": FocusedSVM,
+    "rankboost": RankBoost,
+    "adarank": AdaRank,
+    "focusedboost": FocusedBoost,
 }
 """Name → what makes the method from its settings.
 
@@ -29,7 +33,7 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 settings depend on each other.
 """
 
-MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees)}
+MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees, Steps)}
 """Kind → class of a trained model, for loading."""
 
 COMMON = {f.name: f.default for f in dataclasses.fields(Common)}

@@ -14,6 +14,7 @@ from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.learner import Common, Learner
+from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
 
@@ -25,6 +26,10 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "rankboost": RankBoost,
     "adarank": AdaRank,
     "focusedboost": FocusedBoost,
+    "bestfeature": BestFeature,
+    "coordinate-ascent": CoordinateAscent,
+    "perceptron": Perceptron,
+    "sigmoid": Sigmoid,
 }
 """Name → what makes the method from its settings.
 

@@ -43,7 +43,7 @@ def pairs_of(data: tk.Dataset) -> NDArray[np.int64]:
 
 
 def plain_rankboost(data: tk.Dataset, rounds: int) -> Floats:
-    """RankBoost with every threshold between two values, over listed pairs; scores of the training documents."""
+    """RankBoost with every threshold between two values, over listed pairs; scores of the training data."""
     pairs = pairs_of(data)
     weak = []
     for f in range(data.n_features):
@@ -93,23 +93,23 @@ def plain_adarank(data: tk.Dataset, name: str, rounds: int) -> Floats:
     X = turned.X.astype(float)
     weak = [*X.T, *(-X.T)]
 
-    def E(scores: Floats) -> Floats:
+    def values(scores: Floats) -> Floats:
         return tk.evaluate(turned, scores, name).per_query[name]
 
     useful = np.array([len(np.unique(turned.y[rows])) > 1 for _, rows in turned])
-    share = useful * np.exp(-E(np.zeros(len(turned))))
+    share = useful * np.exp(-values(np.zeros(len(turned))))
     share /= share.sum()
-    total, level, aside = np.zeros(len(turned)), E(np.zeros(len(turned)))[useful].mean(), set[int]()
+    total, level, aside = np.zeros(len(turned)), values(np.zeros(len(turned)))[useful].mean(), set[int]()
     weights = np.zeros(data.n_features)
     for _ in range(rounds):
         while True:
             left = [i for i in range(len(weak)) if i not in aside]
             if not left:
                 return weights
-            best = max(left, key=lambda i: share @ E(weak[i]))
-            quality = E(weak[best])
+            best = max(left, key=lambda i: share @ values(weak[i]))
+            quality = values(weak[best])
             alpha = 0.5 * np.log((share * (1 + quality)).sum() / (share * (1 - quality)).sum())
-            now = E(total + alpha * weak[best])
+            now = values(total + alpha * weak[best])
             if now[useful].mean() > level:
                 break
             aside.add(best)

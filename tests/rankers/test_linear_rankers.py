@@ -43,7 +43,9 @@ def test_best_feature_by_evaluating_all(name: str) -> None:
     data = some_data(1)
     ranker = tk.ranker("bestfeature", metric=name).fit(data)
     means = {
-        (f, sign): tk.evaluate(data, sign * data.X[:, f], name).mean[name] for f in range(4) for sign in (1, -1)
+        (f, sign): tk.evaluate(data, sign * data.X[:, f], name).mean[name]
+        for f in range(4)
+        for sign in (1, -1)
     }
     best = max(means, key=lambda key: means[key])
     assert np.flatnonzero(ranker.model.weights).tolist() == [best[0]]  # type: ignore[union-attr]
@@ -62,7 +64,8 @@ def test_best_feature_of_mq2008(real_data: Path) -> None:
     """0.7761 NDCG@10 under yahoo, 5 folds: what a plain sketch in NumPy gave for the best feature on train."""
     reached = []
     for fold in range(1, 6):
-        train, test = (tk.read_letor(real_data / "MQ2008" / f"Fold{fold}" / f"{part}.txt") for part in ("train", "test"))
+        folder = real_data / "MQ2008" / f"Fold{fold}"
+        train, test = tk.read_letor(folder / "train.txt"), tk.read_letor(folder / "test.txt")
         ranker = tk.ranker("bestfeature", metric="ndcg@10").fit(train)
         reached.append(tk.evaluate(test, ranker.score(test), "ndcg@10").mean["ndcg@10"])
     assert np.mean(reached) == pytest.approx(0.7761, abs=0.004)
@@ -95,7 +98,9 @@ def test_ascent_climbs_and_restarts_help() -> None:
     for trace in many.traces:
         assert trace.values[-1] >= trace.values[0]
         assert trace.reason == "settled"
-    reached = [tk.evaluate(worst_ties(data), r.score(worst_ties(data)), "map").mean["map"] for r in (one, many)]
+    reached = [
+        tk.evaluate(worst_ties(data), r.score(worst_ties(data)), "map").mean["map"] for r in (one, many)
+    ]
     assert reached[1] >= reached[0]
     assert reached[1] == pytest.approx(max(trace.values[-1] for trace in many.traces), abs=1e-9)
     best = tk.ranker("bestfeature", metric="map").fit(data)
@@ -204,7 +209,9 @@ def test_sigmoid_on_preferences() -> None:
     better, worse = zip(*pairs_of(data), strict=True)
     flat = data.with_labels(np.zeros(len(data)), data.truth)
     start = [1.0, 0.0, 0.0, 0.0]
-    given = tk.ranker("sigmoid", start=start).fit(flat, preferences=Preferences.of_rows(data.ptr, better, worse))
+    given = tk.ranker("sigmoid", start=start).fit(
+        flat, preferences=Preferences.of_rows(data.ptr, better, worse)
+    )
     labelled = tk.ranker("sigmoid", start=start).fit(data)
     np.testing.assert_allclose(given.model.weights, labelled.model.weights, rtol=1e-6)  # type: ignore[union-attr]
 

@@ -34,8 +34,8 @@ RANKERS: dict[str, Callable[..., Method]] = {
 """Name → what makes the method from its settings.
 
 Usually the method's frozen dataclass itself, whose fields are the settings (each with a plain default) and
-whose class attribute ``space`` says what a search may try; or an object with ``defaults(**settings)`` and ``space(**settings)``, where the
-settings depend on each other.
+whose class attribute ``space`` says what a search may try; or an object with ``defaults(**settings)`` and
+``space(**settings)``, where the settings depend on each other.
 """
 
 MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees, Steps)}

@@ -82,14 +82,14 @@ class Pairs:
 def boost(
     job: Job, train: Dataset, pool: Pool, lists: Lists | None, pairs: Pairs | None, beta: float, rounds: int
 ) -> tuple[Model, list[Trace]]:
-    """Round by round, add the weak ranker with the largest r = β Σ D(q)·E(f, q) + (1 − β) Σ D'(u,v)(f(u) − f(v)).
+    """Round by round, add the weak ranker with the largest correlation.
 
-    Its weight is α = ½ ln((1 + r)/(1 − r)); a reversed weak ranker counts as one with −α. With lists alone, a
-    weak ranker that does not raise the measure of the sum is set aside until another one does, because the
-    weights would choose it again for ever. Boosting ends when none has anything to add (or 50 in a row have
-    not), or after ``rounds``.
-    Validation data decides how many rounds are kept; the trace holds its measure, or without any
-    β·E − (1 − β)·loss of training.
+    It is r = β Σ D(q)·E(f, q) + (1 − β) Σ D'(u,v)(f(u) − f(v)), and its weight is α = ½ ln((1 + r)/(1 − r));
+    a reversed weak ranker counts as one with −α. With lists alone, a weak ranker that does not raise the
+    measure of the sum is set aside until another one does, because the weights would choose it again for
+    ever. Boosting ends when none has anything to add (or 50 in a row have not), or after ``rounds``.
+    Validation data decides how many rounds are kept; the trace holds its measure, or without any β·E − (1 −
+    β)·loss of training.
     """
     scores = np.zeros(len(train))
     judge = None if job.valid is None else Measured.of(job.valid, job.metric, job.convention)

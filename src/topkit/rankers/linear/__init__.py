@@ -1,4 +1,4 @@
-"""Linear rankers: BestFeature, Coordinate Ascent, the perceptron, and the sigmoid that refines any of them."""
+"""Linear rankers: BestFeature, Coordinate Ascent, the perceptron, and the sigmoid that refines any."""
 
 from __future__ import annotations
 

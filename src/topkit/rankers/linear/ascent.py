@@ -14,7 +14,7 @@ from topkit.rankers.labels import labels_only
 from topkit.rankers.linear.climb import Climb, climb_on
 from topkit.rankers.measured import Measured, worst_ties
 from topkit.scorers import Floats, Linear, Space, check
-from topkit.scorers.network import filled, row_products
+from topkit.scorers.network import filled, one_blas_thread
 
 FIRST_STEP = 0.05
 """The first step of a weight, as a share of it."""
@@ -24,12 +24,13 @@ FIRST_STEP = 0.05
 class CoordinateAscent:
     """Coordinate Ascent: each weight in turn goes where the training mean of the measure is best.
 
-    A weight is tried at w ± δ with δ = 0.05·|w| (or 0.05/features at 0), then 3δ, 7δ, 15δ … (the step doubles,
-    ``steps`` times at most, or until it re-ranks nothing more), and at 0; the best place is kept if it is better.
-    Sweeps over all weights, in random order, go on until one gains less than ``tolerance``. The first start is
-    equal weights, the others are random; of all ``restarts`` the one with the best measure on the validation
-    data (or else on the training data) is kept. Any measure works; a step re-ranks only the lists that it
-    changes. Equal scores count as ordered badly in training. Metzler & Croft, Information Retrieval 2007.
+    A weight is tried at w ± δ with δ = 0.05·|w| (or 0.05/features at 0), then 3δ, 7δ, 15δ … (the step
+    doubles, ``steps`` times at most, or until it re-ranks nothing more), and at 0; the best place is kept if
+    it is better. Sweeps over all weights, in random order, go on until one gains less than ``tolerance``. The
+    first start is equal weights, the others are random; of all ``restarts`` the one with the best measure on
+    the validation data (or else on the training data) is kept. Any measure works; a step re-ranks only the
+    lists that it changes. Equal scores count as ordered badly in training. Metzler & Croft, Information
+    Retrieval 2007.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 0.5], [0.1, 0.4], [0.4, 0.9]], [2, 0, 1], ["q", "q", "q"])
@@ -53,6 +54,7 @@ class CoordinateAscent:
             check(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
         check(self.tolerance >= 0, "tolerance", self.tolerance, "0 or more")
 
+    @one_blas_thread()
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The best of all restarts, and the trace of the training measure of each, sweep by sweep."""
         labels_only(job, "coordinate-ascent")
@@ -61,7 +63,7 @@ class CoordinateAscent:
         measured = Measured.of(data, job.metric, job.convention)
         heavy = job.query_weights / job.query_weights.sum()
         start_on = climb_on(measured, X, heavy)
-        valid = None if job.valid is None else filled(job.valid.X)
+        valid = job.valid
         done = 0
 
         def run(restart: int) -> tuple[Floats, Trace, float]:
@@ -70,7 +72,7 @@ class CoordinateAscent:
             features = X.shape[1]
             start = np.full(features, 1.0) if restart == 0 else rng.uniform(-1.0, 1.0, features)
             w, trace = self.ascend(start_on, start / np.abs(start).sum(), rng)
-            reached = trace.values[-1] if valid is None else job.judge(row_products(valid, w))
+            reached = trace.values[-1] if valid is None else job.judge(Linear(w).score(valid))
             done += 1
             job.report("restart", done, self.restarts, reached)
             return w, trace, reached

@@ -20,8 +20,8 @@ class BestFeature:
     """score = x_f or −x_f, whichever has the best training mean of the measure that ``metric`` names.
 
     The baseline that every learnt ranker should beat. Equal values count as ordered badly, so a constant
-    feature is never chosen for its luck; a missing feature is 0. The trace holds the mean of each feature, then
-    of each reversed one.
+    feature is never chosen for its luck; a missing feature is 0. The trace holds the mean of each feature,
+    then of each reversed one.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 3.0], [0.1, 1.0], [0.4, 2.0]], [0, 2, 1], ["q", "q", "q"])

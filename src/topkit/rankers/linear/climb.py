@@ -1,4 +1,4 @@
-"""Where a climber stands: scores, orders and values of all lists, and what a change of one weight would gain."""
+"""Where a climber stands: scores, orders and values of all lists, and what a step of one weight gains."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Climb(Protocol):
         ...
 
     def gain(self, feature: int, step: float) -> tuple[float, int]:
-        """How much the mean would rise if one weight changed by ``step``, and how many lists would re-rank."""
+        """How much the mean would rise if one weight changed, and how many lists would re-rank."""
         ...
 
     def move(self, feature: int, step: float) -> None:

@@ -14,7 +14,7 @@ from topkit.losses import Objective, loss
 from topkit.rankers.contract import Job
 from topkit.rankers.learner import Learner
 from topkit.scorers import Floats, Linear, Space, Span, check
-from topkit.scorers.network import filled, row_products
+from topkit.scorers.network import filled, one_blas_thread
 
 FIRST_STEP = 0.05
 """η of the first try, as published."""
@@ -30,11 +30,11 @@ USUAL_PENALTY = 1e-4
 class Sigmoid:
     """λ‖w‖² + Σ (1 − σ(a·(w·x_u − w·x_v))) over pairs (u better than v), descended from a linear ranker's w.
 
-    The loss is bounded, so pairs that are hopelessly wrong stop pulling; it is not convex, so the result stays
-    near its start: the weights of the ranker named ``base`` (with ``base_settings``), trained first, or
-    ``start`` (see :func:`refine`). As the order does not depend on the length of w, the start is scaled so that
-    scores have a deviation of 1 within queries, where the sigmoid is not flat. Gradient descent, the step
-    halved from 0.05 whenever the objective would rise, until its relative decrease is below 1e-8. With
+    The loss is bounded, so pairs that are hopelessly wrong stop pulling; it is not convex, so the result
+    stays near its start: the weights of the ranker named ``base`` (with ``base_settings``), trained first, or
+    ``start`` (see :func:`refine`). As the order does not depend on the length of w, the start is scaled so
+    that scores have a deviation of 1 within queries, where the sigmoid is not flat. Gradient descent, the
+    step halved from 0.05 whenever the objective would rise, until its relative decrease is below 1e-8. With
     ``l2=None`` and validation data, λ is chosen from a grid. Carvalho, Elsas, Cohen & Carbonell, LR4IR 2008.
 
     >>> import topkit as tk
@@ -62,6 +62,7 @@ class Sigmoid:
         check(self.l2 is None or self.l2 >= 0, "l2", self.l2, "0 or more, or none to choose it")
         check(self.max_steps >= 1, "max_steps", self.max_steps, "at least 1")
 
+    @one_blas_thread()
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The refined weights; the traces of the base, then of the objective for each λ, per pair."""
         start, traces = self._start(job)
@@ -78,12 +79,11 @@ class Sigmoid:
         penalties = (
             (self.l2 / count,) if self.l2 is not None else PENALTIES if job.valid else (USUAL_PENALTY,)
         )
-        valid = None if job.valid is None else filled(job.valid.X)
         best, best_measure = start, -np.inf
         for penalty in penalties:
             w, trace = descend(X, bound, count, penalty, start, self.max_steps)
             traces.append(trace)
-            measure = -trace.values[-1] if valid is None else job.judge(row_products(valid, w))
+            measure = -trace.values[-1] if job.valid is None else job.judge(Linear(w).score(job.valid))
             job.report(f"l2={penalty * count:.1g}", len(traces), len(penalties), measure)
             if measure > best_measure:
                 best, best_measure = w, measure
@@ -112,7 +112,7 @@ class Sigmoid:
 def refine(
     ranker: Learner, train: Dataset, valid: Dataset | None = None, *, report: Any = None, **settings: Any
 ) -> Learner:
-    """A fitted linear ranker, refined by :class:`Sigmoid` with these settings on data prepared in the same way.
+    """A fitted linear ranker, refined by :class:`Sigmoid` with these settings on data prepared alike.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])

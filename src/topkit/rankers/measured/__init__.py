@@ -34,8 +34,9 @@ class FastMeasure:
 class Measured:
     """A measure bound to a data set: the value of each query for any scores, turned so that larger is better.
 
-    NDCG, DCG, ERR, their top-k forms, AP, precision and reciprocal rank go by kernels; every other measure, and
-    conventions that order ties by document, by :func:`topkit.metrics.evaluate_arrays`. Both give the same values.
+    NDCG, DCG, ERR, their top-k forms, AP, precision and reciprocal rank go by kernels; every other measure,
+    and conventions that order ties by document, by :func:`topkit.metrics.evaluate_arrays`. Both give the same
+    values.
 
     >>> data = Dataset.build([[0.0]] * 3, [0, 2, 1], ["a", "a", "b"])
     >>> Measured.of(data, "ndcg@1").values(np.array([0.3, 0.1, 0.2]))
@@ -81,8 +82,8 @@ class Measured:
 def worst_ties(data: Dataset) -> Dataset:
     """The same documents with labels rising within each query, so that equal scores count against a ranker.
 
-    Measures break ties by input order. In training that would reward chance, and make the result depend on the
-    order of rows; this way a feature that says nothing is worth nothing.
+    Measures break ties by input order. In training that would reward chance, and make the result depend on
+    the order of rows; this way a feature that says nothing is worth nothing.
     """
     rows = np.lexsort((data.y, data.query_index))
     return replace(

@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SUM, PRECISION, CASCADE, FIRST = range(4)
-"""Σ gain·discount; mean precision at the relevant; Σ discount·stop·Π(1 − earlier stops); discount of the first."""
+"""Σ gain·discount; precision at the relevant; Σ discount·stop·Π(1 − earlier stops); discount of the first."""
 
 
 @njit(cache=True, nogil=True)

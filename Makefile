@@ -9,14 +9,14 @@ READY := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/topkit demo --out topkit-demo
 
-test: check
+test: check docs
 	$(BIN)/pytest -n 2 --dist loadfile
 
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 
 bench: $(READY)
 	$(BIN)/python -m bench

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from topkit.data import write_scores as write_scores
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
+    from topkit.metrics import compare as compare
     from topkit.metrics import evaluate as evaluate
     from topkit.metrics import evaluate_run as evaluate_run
     from topkit.metrics import metric as metric
@@ -60,6 +61,7 @@ _ROOM_OF = {
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
+    "compare": "topkit.metrics",
     "evaluate": "topkit.metrics",
     "evaluate_run": "topkit.metrics",
     "folds": "topkit.data",

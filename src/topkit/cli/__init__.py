@@ -8,6 +8,7 @@ import typer
 
 from topkit import __version__
 from topkit.cli.data import app as data_app
+from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
 
 app = typer.Typer(
@@ -18,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+app.command("demo")(demo)
 app.add_typer(data_app, name="data")
 app.command("eval", no_args_is_help=True)(evaluate)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from topkit.cli.tables import ResultTable
     from topkit.metrics import Evaluation
+    from topkit.studies.tables import ResultTable
 
 
 def evaluate(
@@ -45,8 +45,8 @@ def evaluate(
     """
     import gc
 
-    from topkit.cli.tables import FORMATS, as_text
     from topkit.data import InputError
+    from topkit.studies.tables import FORMATS, as_text
 
     gc.disable()  # a short-lived process: looking for garbage would take a third of its time
     if output not in FORMATS:
@@ -114,8 +114,8 @@ def _names(files: list[Path]) -> list[str]:
 def _means(
     results: dict[str, Evaluation], interval: bool, test: str | None, correction: str, seed: int
 ) -> ResultTable:
-    from topkit.cli.tables import ResultTable
     from topkit.metrics import metric
+    from topkit.studies.tables import ResultTable
 
     first = next(iter(results.values()))
     columns = tuple(first.mean)
@@ -146,27 +146,23 @@ def _marks(
     results: dict[str, Evaluation], columns: tuple[str, ...], test: str, correction: str, seed: int
 ) -> tuple[dict[tuple[str, str], str], str]:
     """▲ and ▼ where a system differs from the first with p < 0.05, and the sentence that says so."""
-    from topkit.data import InputError
     from topkit.metrics import compare
+    from topkit.metrics.significance import TESTS
 
-    if len(results) < 2:
-        raise InputError("one system cannot be compared", "give two or more, the baseline first")
     baseline = next(iter(results))
+    chosen = None if correction == "none" else correction
     marks = {}
     for column in columns:
-        comparison = compare(
-            results, column, test=test, correction=None if correction == "none" else correction,
-            baseline=baseline, seed=seed,
-        )  # fmt: skip
-        for pair in comparison.pairs:
-            if pair.p < 0.05:
-                marks[pair.b, column] = "▲" if pair.difference > 0 else "▼"
-    name = "no correction" if correction == "none" or test == "tukey" else f"{correction.title()} correction"
-    return marks, f"▲ ▼: differs from {baseline}, p < 0.05, {test} test, {name}"
+        comparison = compare(results, column, test, chosen, baseline, seed)
+        for pair in comparison.pairs:  # the baseline comes first in every pair
+            if pair.corrected < 0.05:
+                marks[pair.b, column] = "▲" if pair.difference < 0 else "▼"
+    corrected = "" if test == "tukey" or chosen is None else f", {correction.title()}'s correction"
+    return marks, f"▲ ▼: above or below {baseline} with p < 0.05, {TESTS[test]}{corrected}"
 
 
 def _per_query(name: str, result: Evaluation) -> ResultTable:
-    from topkit.cli.tables import ResultTable
+    from topkit.studies.tables import ResultTable
 
     columns = tuple(result.per_query)
     rows = tuple(

@@ -16,7 +16,7 @@ import numpy as np
 
 from topkit.data.errors import InputError
 
-CHUNK_BYTES = 2 << 20  # small enough to be reused by the allocator and to stay near the caches
+CHUNK_BYTES = 4 << 20  # small enough to be reused by the allocator and to stay near the caches
 MAX_LINE_BYTES = 4 << 20
 MAX_GZIP_RATIO = 200  # text this repetitive is not data; the limit keeps a gzip bomb from filling the memory
 
@@ -24,7 +24,7 @@ FilePath = str | PathLike[str]
 
 
 def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
-    """The file in pieces of about two megabytes that end with a line, each with its first line's number.
+    """The file in pieces of about four megabytes that end with a line, each with its first line's number.
 
     Decompresses gzip by its magic number, whatever the name. The last line gets a newline if it has none.
     Raises :class:`InputError` for a file that is missing, binary, cut off, or has an absurdly long line.
@@ -37,7 +37,8 @@ def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
             raise InputError(problem, "give a text file or a .gz of one", file=path, line=line)
         end = block.rfind(b"\n") + 1
         if end:
-            chunk = b"".join((rest, memoryview(block)[:end]))
+            whole = not rest and end == len(block)
+            chunk = block if whole else b"".join((rest, memoryview(block)[:end]))
             if len(chunk) > MAX_LINE_BYTES:
                 _check_line_lengths(chunk, line, path)
             yield chunk, line

@@ -1,8 +1,12 @@
-"""Drives the compiled scanner of TREC runs."""
+"""Drives the compiled scanner of TREC runs, on both halves of a chunk at once."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from topkit.data import kernels
 from topkit.data.errors import InputError
@@ -10,53 +14,86 @@ from topkit.data.files import FilePath, count_lines, line_chunks
 from topkit.data.strings import Strings
 from topkit.data.trec import FORM, Scanned, bad_score
 
+WORTH_SPLITTING = 1 << 19
+
+
+class _Piece(NamedTuple):
+    """The rows of some whole lines; ``lines`` counts from the first of them."""
+
+    names: list[str]
+    starts: NDArray[np.int64]
+    docs: Strings
+    scores: NDArray[np.float64]
+    lines: NDArray[np.int64]
+    line_count: int
+    problem: InputError | None
+
 
 def scan_run(path: FilePath) -> Scanned:
     """Queries, starts, documents, scores and line numbers of the rows of a run."""
     names: list[str] = []
-    starts = []
-    docs = []
-    scores = []
-    lines = []
-    rows_before = 0
-    for chunk, first_line in line_chunks(path):
-        text = np.frombuffer(chunk, np.uint8)
-        size = count_lines(chunk)
-        own_scores, row_lines = np.empty(size), np.empty(size, np.int64)
-        own_starts, spans = np.empty(size, np.int64), np.empty((size, 2), np.int64)
-        blob, ends = np.empty(len(text), np.uint8), np.zeros(size + 1, np.int64)
-        hard = np.empty((64, 4), np.int64)
-        while True:
-            status, line, rows, queries, hards, where = kernels.scan_run(
-                text, own_scores, row_lines, own_starts, spans, blob, ends[1:], hard
-            )
-            if status != kernels.MORE_EXACT:
-                break
-            hard = np.empty((8 * len(hard), 4), np.int64)
-        if status == kernels.FEW_FIELDS:
-            fields = len(chunk[chunk.rfind(b"\n", 0, where) + 1 : where].split())
-            count = "1 field" if fields == 1 else f"{fields} fields"
-            raise InputError(f"{count} where 6 belong", FORM, file=path, line=first_line + line)
-        if status == kernels.BAD_SCORE:
-            bad_score(path, first_line + line, chunk[where : where + 60].split()[0])
-        for row, _, first, last in hard[:hards].tolist():
-            own_scores[row] = float(chunk[first:last])
-            if np.isinf(own_scores[row]):
-                bad_score(path, first_line + int(row_lines[row]), chunk[first:last])
-        own_names = [chunk[a:b].decode("utf-8", "surrogateescape") for a, b in spans[:queries].tolist()]
-        goes_on = int(names[-1:] == own_names[:1] and bool(names))  # the query at the end of the last chunk
-        names += own_names[goes_on:]
-        starts.append(own_starts[goes_on:queries] + rows_before)
-        docs.append(Strings(blob[: ends[rows]].copy(), ends[: rows + 1]))
-        scores.append(own_scores[:rows])
-        lines.append(row_lines[:rows] + first_line)
-        rows_before += rows
-    if not scores:
-        scores, starts, lines = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    return (
-        names,
-        np.concatenate(starts),
-        Strings.concatenate(docs),
-        np.concatenate(scores),
-        np.concatenate(lines),
+    starts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    docs: list[Strings] = []
+    scores: list[NDArray[np.float64]] = [np.zeros(0)]
+    lines: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+    rows = 0
+    with ThreadPoolExecutor(2) as pool:
+        for chunk, line in line_chunks(path):
+            for piece in pool.map(lambda half: _scan(half, path), _halves(chunk)):
+                if piece.problem is not None:
+                    raise InputError(
+                        piece.problem.problem, FORM, file=path, line=line + (piece.problem.line or 0)
+                    )
+                goes_on = int(bool(names) and names[-1:] == piece.names[:1])  # the query before the cut
+                names += piece.names[goes_on:]
+                starts.append(piece.starts[goes_on:] + rows)
+                docs.append(piece.docs)
+                scores.append(piece.scores)
+                lines.append(piece.lines + line)
+                rows += len(piece.scores)
+                line += piece.line_count
+    whole = Strings.concatenate(docs)
+    return names, np.concatenate(starts), whole, np.concatenate(scores), np.concatenate(lines)
+
+
+def _halves(chunk: bytes) -> list[bytes]:
+    if len(chunk) < WORTH_SPLITTING:
+        return [chunk]
+    middle = chunk.index(b"\n", len(chunk) // 2) + 1
+    return [chunk[:middle], chunk[middle:]] if middle < len(chunk) else [chunk]
+
+
+def _scan(chunk: bytes, path: FilePath) -> _Piece:
+    text = np.frombuffer(chunk, np.uint8)
+    size = count_lines(chunk)
+    scores, lines = np.empty(size), np.empty(size, np.int64)
+    starts, spans = np.empty(size, np.int64), np.empty((size, 2), np.int64)
+    blob, ends = np.empty(len(text), np.uint8), np.zeros(size + 1, np.int64)
+    hard = np.empty((64, 4), np.int64)
+    while True:
+        status, line, rows, queries, hards, where = kernels.scan_run(
+            text, scores, lines, starts, spans, blob, ends[1:], hard
+        )
+        if status != kernels.MORE_EXACT:
+            break
+        hard = np.empty((8 * len(hard), 4), np.int64)
+    problem = None
+    if status == kernels.FEW_FIELDS:
+        fields = len(chunk[chunk.rfind(b"\n", 0, where) + 1 : where].split())
+        count = "1 field" if fields == 1 else f"{fields} fields"
+        problem = InputError(f"{count} where 6 belong", line=line)
+    elif status == kernels.BAD_SCORE:
+        problem = bad_score(path, line, chunk[where : where + 60].split()[0])
+    for row, _, first, last in hard[:hards].tolist():
+        scores[row] = float(chunk[first:last])
+        if np.isinf(scores[row]) and problem is None:
+            problem = bad_score(path, int(lines[row]), chunk[first:last])
+    return _Piece(
+        [chunk[a:b].decode("utf-8", "surrogateescape") for a, b in spans[:queries].tolist()],
+        starts[:queries],
+        Strings(blob[: ends[rows]], ends[: rows + 1]),
+        scores[:rows],
+        lines[:rows],
+        size,
+        problem,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from os.path import basename
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,15 +73,16 @@ def _scan_plainly(path: FilePath) -> Scanned:
         plain = False
     if not plain or np.isinf(scores).any():
         row = next(i for i, text in enumerate(texts) if not NUMBER.fullmatch(text) or np.isinf(float(text)))
-        bad_score(path, int(lines[row]), texts[row])
+        raise bad_score(path, int(lines[row]), texts[row])
     starts = [i for i, query in enumerate(queries) if i == 0 or query != queries[i - 1]]
     names = decoded([queries[i] for i in starts])
     return names, np.array(starts, np.int64), Strings.of_bytes(docs), scores, lines
 
 
-def bad_score(path: FilePath, line: int, text: bytes) -> NoReturn:
+def bad_score(path: FilePath, line: int, text: bytes) -> InputError:
+    """The error for a score that is not one."""
     shown = text[:40].decode("utf-8", "replace")
-    raise InputError(f"the score {shown!r} is not a finite number", FORM, file=path, line=line)
+    return InputError(f"the score {shown!r} is not a finite number", FORM, file=path, line=line)
 
 
 def _compiled_repeat(docs: Strings, query: NDArray[np.int64]) -> int:

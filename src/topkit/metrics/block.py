@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +14,14 @@ from numpy.typing import NDArray
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
-from topkit.metrics.order import ranked_rows
+from topkit.metrics.order import Scores, ranked_rows
 
 _COUNTED_GRADES = 16
 """With at most so many grades an ideal list is counted, not sorted."""
+
+_MANY_QUERIES = 128
+
+Number = TypeVar("Number", np.float64, np.int32)
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int8]
@@ -28,7 +35,7 @@ class Lists:
     ``missed[missed_ptr[q]:missed_ptr[q+1]]``): they count for ideal lists and for recall.
     """
 
-    scores: Floats
+    scores: Scores
     labels: Labels
     ptr: NDArray[np.int64]
     doc_ids: Strings | None = None
@@ -75,20 +82,24 @@ class Block:
     """Where each ranked document is in ``lists``; meaningless beyond the end of a list."""
     labels: Labels
     _relevant: dict[float, NDArray[np.bool_]] = field(default_factory=dict)
+    _known: dict[float, NDArray[np.int64]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, lists: Lists, queries: NDArray[np.int64], ties: Ties) -> Block:
         """Rank the documents of these queries by their scores."""
         lengths = lists.lengths[queries]
+        if not lengths.any():  # one empty place, so that no measure has to think of lists without places
+            nowhere = np.zeros((len(queries), 1), np.int64)
+            return cls(lists, queries, lengths, nowhere, np.full(nowhere.shape, -1, np.int8))
         rows = ranked_rows(lists.scores, lists.ptr[queries], lengths, ties, lists.doc_ids)
         labels = lists.labels.take(rows, mode="clip")
-        shortest = int(lengths.min(initial=0))
-        labels[:, shortest:][np.arange(shortest, labels.shape[1]) >= lengths[:, None]] = -1
+        edge = np.arange(int(lengths.min()), labels.shape[1])
+        np.copyto(labels[:, labels.shape[1] - len(edge) :], -1, where=edge >= lengths[:, None])
         return cls(lists, queries, lengths, rows, labels)
 
     @property
     def width(self) -> int:
-        """The length of the longest list."""
+        """The length of the longest list, and at least 1."""
         return int(self.labels.shape[1])
 
     def __len__(self) -> int:
@@ -100,10 +111,15 @@ class Block:
         places: NDArray[np.bool_] = np.arange(self.width) < self.lengths[:, None]
         return places
 
-    def ranked(self, column: NDArray[np.float64], beyond: float) -> Floats:
+    @cached_property
+    def by_rank(self) -> Labels:
+        """The labels with one row a rank instead of one a query: running sums then add whole rows."""
+        return self.labels.T.copy()
+
+    def ranked(self, column: Scores, beyond: float) -> Floats:
         """Another column of ``lists`` in rank order, with ``beyond`` after the end of each list."""
-        values = column.take(self.rows, mode="clip")
-        values[~self.inside] = beyond
+        values = np.full(self.rows.shape, beyond)
+        values[self.inside] = column[self.rows[self.inside]]
         return values
 
     @cached_property
@@ -148,38 +164,65 @@ class Block:
 
     def relevant_returned(self, least: float) -> NDArray[np.int64]:
         """Returned documents of each query with at least this label."""
-        count: NDArray[np.int64] = np.count_nonzero(self.relevant(least), axis=1)
-        return count
+        return _true_in_rows(self.relevant(least))
 
     def relevant_known(self, least: float) -> NDArray[np.int64]:
         """Documents of each query with at least this label, returned or missed."""
-        missed: NDArray[np.int64] = np.count_nonzero(self.missed >= least, axis=1)
-        return self.relevant_returned(least) + missed
+        if least not in self._known:
+            known = self.relevant_returned(least)
+            self._known[least] = known + _true_in_rows(self.missed >= least) if self.missed.size else known
+        return self._known[least]
 
-    def ideal_labels(self, width: int) -> Labels:
-        """The ``width`` largest labels of all judged documents of each query, falling; after the last, 0."""
+    def ideal_by_rank(self, width: int) -> Labels:
+        """The largest labels of all judged documents, one row a rank; 0 after the last of a query."""
         if self.labels.dtype == np.int8 and self.missed.dtype == np.int8:
             highest = int(self.lists.largest_label)
             if highest <= _COUNTED_GRADES:  # the label at a place is how many grades reach so far
-                places = np.arange(width)
-                ideal = np.zeros((len(self), width), np.int8)
+                places = np.arange(width)[:, None]
+                ideal = np.zeros((width, len(self)), np.int8)
                 for grade in range(1, highest + 1):
-                    ideal += places < self.relevant_known(grade)[:, None]
+                    ideal += places < self.relevant_known(grade)
                 return ideal
         known = np.concatenate([self.labels, self.missed], axis=1)
-        falling = -np.sort(-known, axis=1)[:, :width]
-        ideal_or_zero: Labels = np.zeros((len(self), width), falling.dtype)
-        np.maximum(falling, 0, out=ideal_or_zero[:, : falling.shape[1]])
+        falling = -np.sort(-known, axis=1)[:, :width].T
+        ideal_or_zero: Labels = np.zeros((width, len(self)), falling.dtype)
+        np.maximum(falling, 0, out=ideal_or_zero[: len(falling)])
         return ideal_or_zero
 
 
-def at_depths(running: NDArray[np.generic], depths: list[int | None]) -> Floats:
-    """Columns of running sums (queries, width) at these depths, one row a depth; None is the whole list."""
-    width = running.shape[1]
-    if width == 0:
-        return np.zeros((len(depths), len(running)))
-    columns = [width - 1 if depth is None else min(depth, width) - 1 for depth in depths]
-    return running[:, columns].T.astype(np.float64)
+def _true_in_rows(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many are true in each row (np.count_nonzero is slower along an axis)."""
+    bits = mask.view(np.uint8)
+    short = mask.shape[1] < 256  # so a byte can hold the count
+    count: NDArray[np.int64] = np.einsum("ij->i", bits) if short else bits.sum(axis=1, dtype=np.int32)
+    return count.astype(np.int64)
+
+
+def by_label(labels: Labels, largest: float, function: Callable[[NDArray[np.generic]], Floats]) -> Floats:
+    """A function of each label; where labels are small whole numbers, it is taken from a table."""
+    if labels.dtype != np.int8:
+        return function(labels)
+    table = function(np.concatenate([np.arange(int(largest) + 1), [-2, -1]]))  # −1 and −2 count from the end
+    return table.take(labels.astype(np.intp))
+
+
+def running(operation: np.ufunc, rows: NDArray[Number]) -> NDArray[Number]:
+    """Combine each row with all before it, in place: running sums or products over ranks.
+
+    Rows of many queries are combined one by one, which is several times as fast as ``operation.accumulate``.
+    """
+    if rows.shape[1] < _MANY_QUERIES:
+        operation.accumulate(rows, axis=0, out=rows)
+    else:
+        for above, row in pairwise(rows):
+            operation(above, row, out=row)
+    return rows
+
+
+def at_depths(sums: Floats, depths: list[int | None]) -> Floats:
+    """Rows of running sums (ranks, queries) at these depths; None is the whole list."""
+    last = len(sums) - 1
+    return sums[[last if depth is None else min(depth - 1, last) for depth in depths]]
 
 
 def deepest(depths: list[int | None], width: int) -> int:

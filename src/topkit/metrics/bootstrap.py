@@ -10,12 +10,12 @@ _BATCH = 2_000_000
 
 
 def interval(
-    values: Floats, average: str = "mean", level: float = 0.95, samples: int = 10_000, seed: int = 0
+    values: Floats, level: float = 0.95, samples: int = 10_000, seed: int = 0
 ) -> tuple[float, float]:
     """The percentile bootstrap interval: the middle ``level`` of the means of queries drawn with replacement.
 
-    ``average`` is ``mean``, ``geometric`` (floor 1e-5) or ``sum``. Seeded, so the same values give the same
-    interval. Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
+    Seeded, so the same values give the same interval. Efron and Tibshirani, An Introduction to the Bootstrap,
+    1993, chapter 13.
 
     >>> interval(np.array([0.5, 0.5, 0.5]))
     (0.5, 0.5)
@@ -24,17 +24,10 @@ def interval(
         raise ValueError(f"level must be between 0 and 1, not {level}")
     rng = np.random.default_rng(seed)
     n = len(values)
-    work = np.log(np.maximum(values, 1e-5)) if average == "geometric" else values
     step = max(1, _BATCH // n)
-    means = np.concatenate(
-        [
-            work[rng.integers(0, n, (min(step, samples - start), n))].mean(axis=1)
-            for start in range(0, samples, step)
-        ]
-    )
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    if average == "geometric":
-        low, high = np.exp(low), np.exp(high)
-    if average == "sum":
-        low, high = low * n, high * n
+    means = [
+        values[rng.integers(0, n, (min(step, samples - start), n))].mean(axis=1)
+        for start in range(0, samples, step)
+    ]
+    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

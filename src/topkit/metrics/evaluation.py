@@ -15,6 +15,9 @@ from topkit.metrics.parse import Metric, metric
 
 V = TypeVar("V")
 
+FLOOR = 1e-5
+"""The least value in a geometric mean, as in trec_eval."""
+
 
 class ByMetric(dict[str, V]):
     """A dictionary by metric name that also takes metrics and other spellings of their names."""
@@ -56,7 +59,13 @@ class Evaluation:
         from topkit.metrics.bootstrap import interval
 
         one = metric(which)
-        return interval(self.per_query[str(one)], one.measure.average, level, samples, seed)
+        values = self.per_query[str(one)]
+        if one.measure.average == "geometric":
+            low, high = interval(np.log(np.maximum(values, FLOOR)), level, samples, seed)
+            return float(np.exp(low)), float(np.exp(high))
+        low, high = interval(values, level, samples, seed)
+        scale = len(values) if one.measure.average == "sum" else 1
+        return scale * low, scale * high
 
     def __str__(self) -> str:
         width = max(map(len, self.per_query))
@@ -71,5 +80,5 @@ def average(which: Metric, values: Floats) -> float:
     if how == "sum":
         return float(values.sum())
     if how == "geometric":
-        return float(np.exp(np.log(np.maximum(values, 1e-5)).mean()))
+        return float(np.exp(np.log(np.maximum(values, FLOOR)).mean()))
     return float(values.mean())

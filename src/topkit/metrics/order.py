@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.data import InputError, Strings
@@ -13,26 +14,36 @@ from topkit.metrics.conventions import Ties
 BLOCK_DOCUMENTS = 1 << 16
 """Documents of one block of queries: its arrays stay in the cache of a core."""
 
+Scores = NDArray[np.floating[Any]]
+"""64-bit numbers, or 32-bit ones."""
+
 _LARGEST = np.int64(np.iinfo(np.int64).max)
 
 
-def query_blocks(lengths: NDArray[np.int64], size: int = BLOCK_DOCUMENTS) -> Iterator[NDArray[np.int64]]:
-    """Numbers of queries of similar length, in blocks that fill about ``size`` places when padded."""
+def query_blocks(
+    lengths: NDArray[np.int64], size: int = BLOCK_DOCUMENTS
+) -> tuple[NDArray[np.int64], list[slice]]:
+    """Queries by rising length, and slices of them that fill about ``size`` places each when padded.
+
+    Queries without documents have a slice of their own.
+    """
     by_length = np.argsort(lengths, kind="stable")
     ordered = lengths[by_length]
-    start = 0
+    start = int(np.searchsorted(ordered, 1))
+    blocks = [slice(0, start)] if start else []
     while start < len(ordered):
         low, high = start + 1, len(ordered)
         while low < high:  # the most queries whose padded rows fit
             middle = (low + high + 1) // 2
             fits = (middle - start) * int(ordered[middle - 1]) <= size
             low, high = (middle, high) if fits else (low, middle - 1)
-        yield by_length[start:low]
+        blocks.append(slice(start, low))
         start = low
+    return by_length, blocks
 
 
 def ranked_rows(
-    scores: NDArray[np.float64],
+    scores: Scores,
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     ties: Ties,
@@ -48,59 +59,59 @@ def ranked_rows(
     """
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
-    if width == 0:
-        return np.zeros((len(starts), 0), np.int64)
     places = np.arange(width)
-    numbers = scores.take(starts[:, None] + places, mode="clip")
-    np.subtract(0.0, numbers, out=numbers)  # larger first; and subtraction from zero makes both zeros one
-    keys = _as_integers(numbers)
+    keys = _as_integers(_gathered(scores, starts, lengths, width))
     bits = max(1, (width - 1).bit_length())
     low = np.int64((1 << bits) - 1)
     keys &= ~low
     keys |= places
     if shortest < width:  # what is beyond the end of a list goes last, no two keys alike
-        outside = places[shortest:] >= lengths[:, None]
-        keys[:, shortest:][outside] = _LARGEST - (np.nonzero(outside)[1] << bits)
+        edge = places[shortest:]
+        np.copyto(keys[:, shortest:], _LARGEST - (edge << bits), where=edge >= lengths[:, None])
     keys.sort(axis=1)
     flat = keys.ravel()
-    near = None
-    if np.bitwise_xor(flat[1:], flat[:-1]).view(np.uint64).min(initial=_LARGEST) <= np.uint64(low):
-        near = np.bitwise_xor(keys[:, 1:], keys[:, :-1]).view(np.uint64) <= np.uint64(low)
+    near = np.flatnonzero(np.bitwise_xor(flat[1:], flat[:-1]).view(np.uint64) <= np.uint64(low))
     keys &= low
     keys += starts[:, None]
-    if near is not None:
-        _settle_ties(keys, near, scores, ties, doc_ids)
+    if len(near):
+        _settle_ties(flat, near[(near + 1) % width != 0], scores, ties, doc_ids)
     return keys
 
 
-def _as_integers(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Integers in the order of the numbers, made in place."""
-    keys = numbers.view(np.int64)
-    twice = np.minimum(keys, 0)  # of a negative number: its size and the top bit, which doubling drops
-    np.left_shift(twice, 1, out=twice)
-    keys &= _LARGEST
-    keys -= twice
+def _gathered(scores: Scores, starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int) -> Scores:
+    """The scores of each query in a row; what comes after the end of a list is of no account."""
+    last = len(scores) - width
+    numbers = sliding_window_view(scores, width)[np.minimum(starts, last)]
+    for row in np.flatnonzero(starts > last):  # too near to the end of the array for a window
+        own = slice(int(starts[row]), int(starts[row] + lengths[row]))
+        numbers[row, : lengths[row]] = scores[own]
+    return numbers
+
+
+def _as_integers(numbers: Scores) -> NDArray[np.int64]:
+    """Integers in the opposite order of the numbers; the memory of 64-bit numbers is used again."""
+    again = numbers if numbers.dtype == np.float64 else None
+    keys = np.subtract(0.0, numbers, out=again, dtype=np.float64).view(np.int64)  # and makes both zeros one
+    flip = (keys >> 63).view(np.uint64)  # all bits of a negative number but its sign run backwards
+    flip >>= np.uint64(1)
+    keys ^= flip.view(np.int64)
     return keys
 
 
 def _settle_ties(
     rows: NDArray[np.int64],
-    near: NDArray[np.bool_],
-    scores: NDArray[np.float64],
+    near: NDArray[np.int64],
+    scores: Scores,
     ties: Ties,
     doc_ids: Strings | None,
 ) -> None:
-    """Order the neighbours that the sort saw as equal: by the last bits of their scores, then by ``ties``."""
-    query, place = np.nonzero(near)
-    same = scores[rows[query, place]] == scores[rows[query, place + 1]]
+    """Order what the sort saw as equal, the places ``near`` and after them, by all bits, then by ``ties``."""
+    same = scores[rows[near]] == scores[rows[near + 1]]
     if ties == "input" and same.all():
         return
-    follows = np.zeros(rows.shape, np.bool_)  # was seen as equal to the document before it
-    follows[query, place + 1] = True
-    tied = follows.copy()
-    tied[query, place] = True
-    members = rows[tied]
-    group = np.cumsum(~follows[tied])
+    places = np.union1d(near, near + 1)
+    members = rows[places]
+    group = np.cumsum(~np.isin(places, near + 1))  # a document that is not next to an equal one opens a group
     if ties == "document" and same.any():
         if doc_ids is None:
             raise InputError(
@@ -111,7 +122,15 @@ def _settle_ties(
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True))
     else:
         by_name = np.argsort(members, kind="stable")
-    rows[tied] = members[by_name[np.lexsort((-scores[members[by_name]], group[by_name]))]]
+    rows[places] = members[by_name[np.lexsort((-scores[members[by_name]], group[by_name]))]]
+
+
+def as_scores(scores: ArrayLike) -> Scores:
+    """The scores as an array of 64-bit numbers, or of 32-bit numbers if they are that already."""
+    values = np.asarray(scores)
+    if values.dtype == np.float32:
+        return np.ascontiguousarray(values, np.float32)
+    return np.ascontiguousarray(values, np.float64)
 
 
 def ranked_order(
@@ -125,13 +144,16 @@ def ranked_order(
     >>> ranked_order([0.5, 2.0, 0.5, 1.0], np.array([0, 3, 4]))
     array([1, 0, 2, 3])
     """
-    values = np.asarray(scores, np.float64)
+    values = as_scores(scores)
     lengths = np.diff(ptr)
     order = np.empty(len(values), np.int64)
-    for queries in query_blocks(lengths):
+    by_length, blocks = query_blocks(lengths)
+    for block in blocks:
+        queries = by_length[block]
         n, starts = lengths[queries], ptr[queries]
-        rows = ranked_rows(values, starts, n, ties, doc_ids)
-        places = np.arange(rows.shape[1])
-        inside = places < n[:, None]
-        order[(starts[:, None] + places)[inside]] = rows[inside]
+        if n.any():
+            rows = ranked_rows(values, starts, n, ties, doc_ids)
+            places = np.arange(rows.shape[1])
+            inside = places < n[:, None]
+            order[(starts[:, None] + places)[inside]] = rows[inside]
     return order

@@ -6,7 +6,7 @@ import numpy as np
 
 from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention
-from topkit.metrics.measures.precision import found, least_relevant
+from topkit.metrics.measures.relevant_found import found, least_relevant
 
 
 def f1(

@@ -6,7 +6,7 @@ import numpy as np
 
 from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention
-from topkit.metrics.measures.precision import least_relevant
+from topkit.metrics.measures.relevant_found import least_relevant
 
 _ELEVEN = np.arange(11) / 10
 

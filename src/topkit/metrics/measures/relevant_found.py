@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.metrics.block import Block, Floats, at_depths, deepest
+from topkit.metrics.block import Block, Floats, at_depths, deepest, running
 from topkit.metrics.conventions import Convention
 
 
@@ -18,8 +18,8 @@ def found(block: Block, depths: list[int | None], least: float) -> Floats:
     """Relevant documents among the first l, one row a depth."""
     if depths == [None]:
         return block.relevant_returned(least).astype(np.float64)[None, :]
-    width = deepest(depths, block.width)
-    return at_depths(np.cumsum(block.relevant(least)[:, :width], axis=1, dtype=np.int32), depths)
+    hits = (block.by_rank[: deepest(depths, block.width)] >= least).astype(np.float64)
+    return at_depths(running(np.add, hits), depths)
 
 
 def precision(
@@ -63,19 +63,15 @@ def average_precision(
     Its mean over queries is MAP. A query without a relevant document has the convention's empty value.
     """
     least = least_relevant(convention, rel)
-    relevant = block.relevant(least)
-    hits = np.flatnonzero(relevant)
-    counts = block.relevant_returned(least)
-    first = np.cumsum(counts) - counts
-    share = np.arange(1, len(hits) + 1, dtype=np.float64)
-    share -= np.repeat(first, counts)
-    ranks = hits - np.repeat(np.arange(len(block)) * block.width - 1, counts)
-    share /= ranks
-    values = np.empty((len(depths), len(block)))
-    for row, depth in enumerate(depths):
-        part = share if depth is None else np.where(ranks <= depth, share, 0.0)
-        values[row] = np.add.reduceat(np.append(part, 0.0), first)
-        values[row, counts == 0] = 0.0
+    width = deepest(depths, block.width)
+    hits = (block.by_rank[:width] >= least).astype(np.int32)
+    found_there = running(np.add, hits.copy())
+    found_there *= hits
+    inverse_ranks = 1 / np.arange(1.0, width + 1)
+    if depths == [None]:
+        values: Floats = np.einsum("rq,r->q", found_there, inverse_ranks)[None, :]
+    else:
+        values = at_depths(running(np.add, found_there * inverse_ranks[:, None]), depths)
     return over(values, block.relevant_known(least), convention)
 
 

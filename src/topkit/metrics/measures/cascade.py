@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.data import InputError
-from topkit.metrics.block import Block, Floats, at_depths, deepest
-from topkit.metrics.conventions import Convention
+from topkit.metrics.block import Block, Floats, at_depths, by_label, deepest, running
+from topkit.metrics.conventions import Convention, gain_function
 
 
 def err(block: Block, depths: list[int | None], convention: Convention, top: float | None = None) -> Floats:
@@ -17,7 +16,7 @@ def err(block: Block, depths: list[int | None], convention: Convention, top: flo
     else the convention's, else the largest label of the data. A query without a relevant document scores 0.
     """
     largest = _maximum(block, convention, top)
-    return _err(block, depths, np.full(len(block), 2.0**largest), largest)
+    return _err(block, depths, 2.0**largest, largest)
 
 
 def err_tm(
@@ -28,7 +27,7 @@ def err_tm(
     Busa-Fekete, Kégl, Éltető and Szarvas, "Tune and mix", 2013, equation 24.
     """
     largest = _maximum(block, convention, top)
-    return _err(block, depths, np.full(len(block), max(2.0**largest - 1, 1.0)), largest)
+    return _err(block, depths, max(2.0**largest - 1, 1.0), largest)
 
 
 def kappa_err(block: Block, depths: list[int | None], convention: Convention) -> Floats:
@@ -47,18 +46,27 @@ def _maximum(block: Block, convention: Convention, setting: float | None) -> flo
     return block.lists.largest_label if convention.err_maximum is None else convention.err_maximum
 
 
-def _err(block: Block, depths: list[int | None], scale: NDArray[np.float64], top: float) -> Floats:
+def _err(block: Block, depths: list[int | None], scale: float | Floats, top: float) -> Floats:
+    """ERR with R = (2^y−1)/scale, one scale or one a query."""
     if block.lists.largest_label > top:
         raise InputError(
             f"the label {block.lists.largest_label:g} is above {top:g}, the largest grade that ERR knows of",
             f"set it, as in err(top={block.lists.largest_label:g})",
         )
     width = deepest(depths, block.width)
-    stops = np.exp2(np.maximum(block.labels[:, :width], 0, dtype=np.float64))
-    stops -= 1.0
-    stops /= scale[:, None]
-    reached = np.ones((len(block), width + 1))
-    np.cumprod(1.0 - stops, axis=1, out=reached[:, 1:])
-    stops *= reached[:, :-1]
-    stops /= np.arange(1, width + 1)
-    return at_depths(np.cumsum(stops, axis=1, out=stops), depths)
+    gain = gain_function("exponential")
+    labels = block.by_rank[:width]
+    if isinstance(scale, float):
+        goes_on = by_label(labels, top, lambda grades: 1.0 - gain(grades) / scale)
+    else:
+        goes_on = 1.0 - by_label(labels, top, gain) / scale
+    reached = running(np.multiply, goes_on)  # the share of users who look beyond each rank
+    stops = np.empty_like(reached)
+    np.subtract(1.0, reached[0], out=stops[0])
+    np.subtract(reached[:-1], reached[1:], out=stops[1:])
+    ranks = np.arange(1.0, width + 1)
+    if depths == [None]:
+        value: Floats = np.einsum("rq,r->q", stops, 1 / ranks)
+        return value[None, :]
+    stops /= ranks[:, None]
+    return at_depths(running(np.add, stops), depths)

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from topkit.data import write_preferences as write_preferences
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
-    from topkit.data import write_scores as write_scores
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
+    from topkit.data import write_scores as write_scores
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
     from topkit.metrics import compare as compare

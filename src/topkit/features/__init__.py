@@ -1,6 +1,7 @@
 """From a corpus to a data set: index, features, candidates, audit, sentence selection."""
 
 from topkit.features.analyser import STOP_WORDS, Analyser
+from topkit.features.assemble import Card, build_dataset, write_card, write_meta
 from topkit.features.build import build_index
 from topkit.features.candidates import SAMPLING, Sample, sample
 from topkit.features.corpus import (
@@ -24,6 +25,7 @@ __all__ = [
     "STOP_WORDS",
     "Analyser",
     "Candidates",
+    "Card",
     "Document",
     "Index",
     "Matches",
@@ -33,6 +35,7 @@ __all__ = [
     "Stream",
     "analyse_queries",
     "bm25_from_meta",
+    "build_dataset",
     "build_index",
     "extract",
     "feature_names",
@@ -42,4 +45,6 @@ __all__ = [
     "read_documents",
     "read_queries",
     "sample",
+    "write_card",
+    "write_meta",
 ]

@@ -15,10 +15,10 @@ WORD = r"\w+"
 _GRAMMAR = """
 a about above after again against all also am an and any are as at be because been before being below between
 both but by can could did do does doing down during each few for from further had has have having he her here
-hers him his how i if in into is it its itself just me more most my no nor not now of off on once only or other
-our ours out over own same she should so some such than that the their theirs them then there these they this
-those through to too under until up upon us very was we were what when where which while who whom whose why will
-with would you your yours
+hers him his how i if in into is it its itself just me more most my no nor not now of off on once only or
+other our ours out over own same she should so some such than that the their theirs them then there these
+they this those through to too under until up upon us very was we were what when where which while who
+whom whose why will with would you your yours
 """
 
 STOP_WORDS = frozenset(_GRAMMAR.split())
@@ -29,8 +29,9 @@ STOP_WORDS = frozenset(_GRAMMAR.split())
 class Analyser:
     """How a text becomes terms: lower case, tokens by a pattern, no stop words, stems.
 
-    The stems are those of Snowball (the package PyStemmer: its authors' own C code with a maintained binding; a
-    stemmer in Python would take longer than all the rest of indexing). Stop words are compared before stemming.
+    The stems are those of Snowball (by the package PyStemmer: its authors' own C code with a maintained
+    binding; a stemmer in Python would take longer than all the rest of indexing). Stop words are compared
+    before stemming.
 
     language: a Snowball language such as ``english`` or ``porter``; None for no stemming.
     stop_words: tokens to leave out.

@@ -27,7 +27,8 @@ def bm25_idf(documents: int, df: NDArray[np.generic]) -> Floats:
 def bm25(m: Matches, k1: float = K1, b: float = B) -> Floats:
     """BM25 = Σ_w qtf · idf(w) · c(w,d)(k1 + 1) / (c(w,d) + k1(1 − b + b|d|/avgdl)).
 
-    A word that the query repeats counts as often.     Robertson et al., TREC-3, 1994; the weights are :func:`bm25_idf`.
+    A word that the query repeats counts as often. Robertson et al., TREC-3, 1994; the weights are
+    :func:`bm25_idf`.
     """
     norm = k1 * (1.0 - b + b * m.length / max(m.average_length, 1e-300))
     return m.sum(m.qtf * bm25_idf(m.documents, m.df) * m.tf * (k1 + 1.0) / (m.tf + norm))

@@ -7,6 +7,7 @@ import sys
 import typer
 
 from topkit import __version__
+from topkit.cli.audit import audit
 from topkit.cli.data import app as data_app
 from topkit.cli.evaluate import evaluate
 from topkit.cli.features import app as features_app
@@ -19,6 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+data_app.command("audit", no_args_is_help=True)(audit)
 app.add_typer(data_app, name="data")
 app.add_typer(features_app, name="features")
 app.command("eval", no_args_is_help=True)(evaluate)

@@ -2,6 +2,7 @@
 
 from topkit.features.analyser import STOP_WORDS, Analyser
 from topkit.features.assemble import Card, build_dataset, write_card, write_meta
+from topkit.features.audit import Audit, audit
 from topkit.features.build import build_index
 from topkit.features.candidates import SAMPLING, Sample, sample
 from topkit.features.corpus import (
@@ -24,6 +25,7 @@ __all__ = [
     "SETS",
     "STOP_WORDS",
     "Analyser",
+    "Audit",
     "Candidates",
     "Card",
     "Document",
@@ -34,6 +36,7 @@ __all__ = [
     "Sample",
     "Stream",
     "analyse_queries",
+    "audit",
     "bm25_from_meta",
     "build_dataset",
     "build_index",

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from topkit.data import write_preferences as write_preferences
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
+    from topkit.losses import LOSSES as LOSSES
+    from topkit.losses import loss as loss
     from topkit.data import write_scores as write_scores
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
     from topkit.metrics import evaluate as evaluate
     from topkit.metrics import evaluate_run as evaluate_run
     from topkit.metrics import metric as metric
+    from topkit.rankers import RANKERS as RANKERS
+    from topkit.rankers import load_ranker as load_ranker
+    from topkit.rankers import ranker as ranker
 
 _ROOM_OF = {
     "CONVENTIONS": "topkit.metrics",
@@ -48,9 +53,11 @@ _ROOM_OF = {
     "Grade": "topkit.data",
     "InputError": "topkit.data",
     "Judgments": "topkit.data",
+    "LOSSES": "topkit.losses",
     "METRICS": "topkit.metrics",
     "Page": "topkit.data",
     "Preference": "topkit.data",
+    "RANKERS": "topkit.rankers",
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
@@ -58,8 +65,11 @@ _ROOM_OF = {
     "evaluate": "topkit.metrics",
     "evaluate_run": "topkit.metrics",
     "folds": "topkit.data",
+    "load_ranker": "topkit.rankers",
+    "loss": "topkit.losses",
     "metric": "topkit.metrics",
     "normalise": "topkit.data",
+    "ranker": "topkit.rankers",
     "read_letor": "topkit.data",
     "read_parquet": "topkit.data",
     "read_preferences": "topkit.data",

@@ -109,3 +109,35 @@ def _write_meta(index: Index, queries: dict[str, str], data: Dataset, path: Path
     numbers = [index.document[name] for name in data.names_of_documents()]
     rows = Candidates(data.qids, data.ptr, np.array(numbers, np.int32))
     write_meta(meta_features(index, analysed, rows, list(index.streams)), data, path)
+
+
+@app.command(no_args_is_help=True)
+def sentences(
+    document: Annotated[Path, typer.Argument(help="A text file.")],
+    query: Annotated[str, typer.Option(help="What is asked.")],
+    depth: Annotated[int, typer.Option(help="At most so many sentences.")] = 3,
+    threshold: Annotated[float | None, typer.Option(help="Only sentences with at least this score.")] = None,
+    model: Annotated[Path | None, typer.Option(help="A ranker trained on the sentence features.")] = None,
+    synonyms: Annotated[
+        Path | None, typer.Option(help="A word list, or a folder with WordNet's files.")
+    ] = None,
+) -> None:
+    """The sentences of a document that answer a query best, with the matching words marked.
+
+    Example: `topkit features sentences article.txt --query "top k ranking" --depth 2`
+    """
+    from topkit.features import best_sentences, highlight, read_synonyms
+    from topkit.features.corpus import lines
+
+    score = None
+    if model is not None:
+        from topkit.rankers import load_ranker
+
+        score = load_ranker(model).score
+    text = "\n".join(line for _, line in lines(document))
+    known = None if synonyms is None else read_synonyms(synonyms)
+    chosen = best_sentences(query, text, depth=depth, threshold=threshold, score=score, synonyms=known)
+    for one in chosen:
+        typer.echo(f"{one.place:>4}  {one.score:8.4f}  {highlight(one.text, query)}")
+    if not chosen:
+        typer.echo("no sentence was chosen", err=True)

@@ -13,8 +13,28 @@ from topkit.features.corpus import (
     read_queries,
 )
 from topkit.features.extraction import Meta, bm25_from_meta, extract, meta_features
+from topkit.features.filtering import (
+    Kept,
+    best_depth,
+    best_threshold,
+    keep_depth,
+    keep_threshold,
+    kept_quality,
+)
 from topkit.features.index import Index, Stream, open_index
 from topkit.features.matches import Candidates, Matches, Queries, analyse_queries
+from topkit.features.sentences import (
+    SENTENCE_FEATURES,
+    Background,
+    Judged,
+    Selected,
+    best_sentences,
+    highlight,
+    sentence_dataset,
+    sentence_features,
+    split_sentences,
+)
+from topkit.features.synonyms import read_synonyms
 from topkit.features.tables import FEATURES, LINK_FEATURES, SETS, feature_names
 
 __all__ = [
@@ -22,32 +42,48 @@ __all__ = [
     "FORMATS",
     "LINK_FEATURES",
     "SAMPLING",
+    "SENTENCE_FEATURES",
     "SETS",
     "STOP_WORDS",
     "Analyser",
     "Audit",
+    "Background",
     "Candidates",
     "Card",
     "Document",
     "Index",
+    "Judged",
+    "Kept",
     "Matches",
     "Meta",
     "Queries",
     "Sample",
+    "Selected",
     "Stream",
     "analyse_queries",
     "audit",
+    "best_depth",
+    "best_sentences",
+    "best_threshold",
     "bm25_from_meta",
     "build_dataset",
     "build_index",
     "extract",
     "feature_names",
+    "highlight",
+    "keep_depth",
+    "keep_threshold",
+    "kept_quality",
     "meta_features",
     "open_index",
     "read_cranfield_qrels",
     "read_documents",
     "read_queries",
+    "read_synonyms",
     "sample",
+    "sentence_dataset",
+    "sentence_features",
+    "split_sentences",
     "write_card",
     "write_meta",
 ]

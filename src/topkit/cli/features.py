@@ -63,6 +63,7 @@ def build(
     format_name: Annotated[str | None, typer.Option("--format", help="Format of the documents.")] = None,
     language: Annotated[str, typer.Option(help="Snowball stemmer, or none.")] = "english",
     stop: Annotated[bool, typer.Option(help="Leave English stop words out.")] = True,
+    links: Annotated[Path | None, typer.Option(help="Links between documents: source target.")] = None,
     meta: Annotated[
         Path | None, typer.Option(help="Also write the meta features to this Parquet file.")
     ] = None,
@@ -73,13 +74,16 @@ def build(
     """
     from rich.console import Console
 
-    from topkit.features import build_dataset, read_queries, write_card
+    from topkit.features import build_dataset, read_links, read_queries, write_card
 
     grades = _grades(qrels)
     asked = read_queries(queries)
     made = _index(corpus, format_name, index or Path(f"{out}.index"), fields, language, stop)
     with Console(stderr=True).status("computing features …"):
-        data, card = build_dataset(made, asked, grades, features=features, sampling=sampling, depth=depth)
+        graph = None if links is None else read_links(links, made)
+        data, card = build_dataset(
+            made, asked, grades, features=features, sampling=sampling, depth=depth, links=graph
+        )
         write_dataset(data, out)
         written = write_card(card, out)
         if meta is not None:

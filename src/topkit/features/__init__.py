@@ -22,7 +22,9 @@ from topkit.features.filtering import (
     kept_quality,
 )
 from topkit.features.index import Index, Stream, open_index
+from topkit.features.links import LinkGraph, hits, host_rank, pagerank, read_links
 from topkit.features.matches import Candidates, Matches, Queries, analyse_queries
+from topkit.features.propagation import link_features
 from topkit.features.sentences import (
     SENTENCE_FEATURES,
     Background,
@@ -54,6 +56,7 @@ __all__ = [
     "Index",
     "Judged",
     "Kept",
+    "LinkGraph",
     "Matches",
     "Meta",
     "Queries",
@@ -71,13 +74,18 @@ __all__ = [
     "extract",
     "feature_names",
     "highlight",
+    "hits",
+    "host_rank",
     "keep_depth",
     "keep_threshold",
     "kept_quality",
+    "link_features",
     "meta_features",
     "open_index",
+    "pagerank",
     "read_cranfield_qrels",
     "read_documents",
+    "read_links",
     "read_queries",
     "read_synonyms",
     "sample",

@@ -15,8 +15,10 @@ from topkit.data.files import FilePath, text_writer
 from topkit.features.candidates import SAMPLING, sample
 from topkit.features.extraction import Meta, extract
 from topkit.features.index import Index
+from topkit.features.links import LinkGraph
 from topkit.features.matches import Candidates, Queries, analyse_queries
-from topkit.features.tables import feature_names
+from topkit.features.propagation import link_features
+from topkit.features.tables import LINK_FEATURES, feature_names
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ def build_dataset(
     features: str = "ohsumed",
     sampling: str = "p+top",
     depth: int = 1000,
+    links: LinkGraph | None = None,
+    topics: NDArray[np.int64] | None = None,
 ) -> tuple[Dataset, Card]:
     """A data set of the candidates of every query, with their features and grades, and its card.
 
@@ -77,9 +81,10 @@ def build_dataset(
     are left out and named in the card.
 
     features: ``ohsumed``, ``trec``, or names with commas. sampling: one of
-    :data:`topkit.features.SAMPLING`. depth: its cut by BM25 on the whole document.
+    :data:`topkit.features.SAMPLING`. depth: its cut by BM25 on the whole document. links, topics: the link
+    graph and the topic number of each document, for the features that need them.
     """
-    names = feature_names(index, features)
+    names = feature_names(index, features, links=links is not None, topics=topics is not None)
     analysed = analyse_queries(index, dict(queries))
     drawn = sample(index, analysed, grades, sampling, depth)
     kept, candidates = _with_candidates(analysed, drawn.candidates)
@@ -88,7 +93,13 @@ def build_dataset(
     own = [grades.get(qid, {}) for qid in kept.qids]
     found = [own[q].get(doc) for q, doc in zip(query_of_row.tolist(), ids, strict=True)]
     y = np.array([max(grade or 0.0, 0.0) for grade in found], np.float32)
-    data = Dataset(extract(index, kept, candidates, names), y, candidates.ptr, kept.qids, ids, tuple(names))
+    X = np.empty((len(y), len(names)), np.float32)
+    linked = np.array([name in LINK_FEATURES for name in names], np.bool_)
+    X[:, ~linked] = extract(index, kept, candidates, [name for name in names if name not in LINK_FEATURES])
+    if linked.any():
+        wanted = [name for name in names if name in LINK_FEATURES]
+        X[:, linked] = link_features(index, kept, candidates, wanted, links, topics)
+    data = Dataset(X, y, candidates.ptr, kept.qids, ids, tuple(names))
     card = Card(
         len(index),
         tuple(index.streams),

@@ -23,7 +23,7 @@ from topkit.features import (
     read_links,
 )
 from topkit.features.links import address_features, hosts, iterate, parents
-from topkit.features.propagation import spread_links, spread_site
+from topkit.features.propagation import matching_part, spread_links, spread_site
 
 LINKS = np.array([[0, 1], [0, 2], [1, 2], [2, 0], [3, 2], [3, 2], [4, 4]])  # 4 links only to itself
 
@@ -90,16 +90,19 @@ def test_link_propagation_of_one_link_by_hand() -> None:
     graph = LinkGraph.of(3, np.array([[0, 1], [0, 2]]))
     scores = np.array([4.0, 1.0, 3.0])
     column = scores[:, None]
+    part = matching_part(graph, scores)
     # In: 1 gets 1/4 and 2 gets 3/4 of page 0, which stays at 0.85 · 4.
     first = 0.85 * 4
     expected = [first, 0.85 * 1 + 0.15 * first / 4, 0.85 * 3 + 0.15 * first * 3 / 4]
-    np.testing.assert_allclose(spread_links(graph, scores, "in", column)[:, 0], expected)
+    np.testing.assert_allclose(spread_links(part, scores, "in", column)[:, 0], expected)
     # Out: page 0 is the only one that links to 1 and 2, so it gets all of both.
     expected = [0.85 * 4 + 0.15 * 0.85 * (1 + 3), 0.85, 0.85 * 3]
     for kind in ("out", "uniform"):
-        np.testing.assert_allclose(spread_links(graph, scores, kind, column)[:, 0], expected)
+        np.testing.assert_allclose(spread_links(part, scores, kind, column)[:, 0], expected)
     unmatched = np.zeros((3, 1))
-    np.testing.assert_array_equal(spread_links(graph, np.zeros(3), "in", unmatched), unmatched)
+    np.testing.assert_array_equal(
+        spread_links(matching_part(graph, np.zeros(3)), np.zeros(3), "in", unmatched), unmatched
+    )
 
 
 @pytest.fixture

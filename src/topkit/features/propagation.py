@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,8 @@ def link_features(
     above = None if index.urls is None else parents(index.urls)
     topical = {} if graph is None or topics is None else _topical(graph, topics)
     stream = index.stream(WHOLE)
+    frequencies = any("_feature" in name for name in names)
+    spreading = any(name.startswith("link_") for name in names)
     X = np.zeros((len(candidates.docs), len(names)), np.float32)
 
     def fill(q: int) -> None:
@@ -73,25 +75,25 @@ def link_features(
         docs = candidates.docs[rows]
         terms, counts = queries.of(q)
         scores = bm25_scores(stream, terms, counts, len(index))
+        tf = _tf(stream, terms, len(index)) if frequencies else np.zeros((0, 0))
+        part = matching_part(graph, scores) if spreading and graph is not None else None
         for column, name in enumerate(names):
+            values = tf if "_feature" in name else scores[:, None]
             if name in static:
                 X[rows, column] = static[name][docs]
-            elif name in topical and topics is not None:
+                continue
+            if name in topical and topics is not None:
                 share = np.bincount(topics, weights=scores, minlength=len(topical[name]))
                 X[rows, column] = (share / max(share.sum(), 1e-300)) @ topical[name][:, docs]
-            elif name.startswith("sitemap") and above is not None:
-                by_score = name.endswith("score")
-                spread = spread_site(scores[:, None] if by_score else _tf(stream, terms, len(index)), above)
-                X[rows, column] = spread[docs, 0] if by_score else _bm25(stream, terms, counts, spread, docs)
-            elif name.startswith("link_") and graph is not None:
-                kind = name.rpartition("_")[2]
-                if "score" in name:
-                    X[rows, column] = spread_links(graph, scores, kind, scores[:, None])[docs, 0]
-                else:
-                    tf = spread_links(graph, scores, kind, _tf(stream, terms, len(index)))
-                    X[rows, column] = _bm25(stream, terms, counts, tf, docs)
+                continue
+            if name.startswith("sitemap") and above is not None:
+                spread = spread_site(values, above)
+            elif name.startswith("link_") and part is not None:
+                spread = spread_links(part, scores, name.rpartition("_")[2], values)
             else:
                 raise InputError(f"the feature {name!r} needs links, topics or addresses that were not given")
+            by_term = values is tf
+            X[rows, column] = _bm25(stream, terms, counts, spread, docs) if by_term else spread[docs, 0]
 
     thread_map(fill, range(len(queries.qids)))
     return X
@@ -112,18 +114,30 @@ def spread_site(values: Floats, above: Longs) -> Floats:
     return result
 
 
-def spread_links(graph: LinkGraph, scores: Floats, kind: str, values: Floats) -> Floats:
+class MatchingPart(NamedTuple):
+    """The documents that match a query, and the links among them."""
+
+    docs: Longs
+    links: csr_array
+
+
+def matching_part(graph: LinkGraph, scores: Floats) -> MatchingPart:
+    """The part of the graph where scores are above 0."""
+    found = np.flatnonzero(scores > 0)
+    return MatchingPart(found, graph.matrix[found][:, found])
+
+
+def spread_links(part: MatchingPart, scores: Floats, kind: str, values: Floats) -> Floats:
     """v ← s v₀ + (1 − s) W v, ten steps, s = 0.85, over the documents that match the query.
 
     W(d, u) for ``in``: u links to d, weighted by the score of d among all that u links to; ``out``: d links
     to u, weighted by the score of d among all that link to u; ``uniform``: d links to u, all such d alike.
     values: one column a quantity (the scores, or a term frequency each). Shakery and Zhai, TREC 2003.
     """
-    found = np.flatnonzero(scores > 0)
+    found, inner = part
     result = values.copy()
     if not len(found):
         return result
-    inner: csr_array = graph.matrix[found][:, found]
     own = scores[found]
     linked = inner.T.tocsr() if kind == "in" else inner  # row d, column u
     weighted = linked if kind == "uniform" else linked.multiply(own[:, None]).tocsr()

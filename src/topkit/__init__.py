@@ -34,9 +34,17 @@ if TYPE_CHECKING:
     from topkit.data import write_preferences as write_preferences
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
+    from topkit.data import write_scores as write_scores
+    from topkit.features import audit as audit
+    from topkit.features import best_sentences as best_sentences
+    from topkit.features import build_dataset as build_dataset
+    from topkit.features import build_index as build_index
+    from topkit.features import open_index as open_index
+    from topkit.features import read_documents as read_documents
+    from topkit.features import read_links as read_links
+    from topkit.features import read_queries as read_queries
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
-    from topkit.data import write_scores as write_scores
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
     from topkit.metrics import compare as compare
@@ -48,6 +56,14 @@ if TYPE_CHECKING:
     from topkit.rankers import ranker as ranker
 
 _ROOM_OF = {
+    "audit": "topkit.features",
+    "best_sentences": "topkit.features",
+    "build_dataset": "topkit.features",
+    "build_index": "topkit.features",
+    "open_index": "topkit.features",
+    "read_documents": "topkit.features",
+    "read_links": "topkit.features",
+    "read_queries": "topkit.features",
     "CONVENTIONS": "topkit.metrics",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",

@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
     from topkit.data import write_scores as write_scores
+    from topkit.features import audit as audit
+    from topkit.features import best_sentences as best_sentences
+    from topkit.features import build_dataset as build_dataset
+    from topkit.features import build_index as build_index
+    from topkit.features import open_index as open_index
+    from topkit.features import read_documents as read_documents
+    from topkit.features import read_links as read_links
+    from topkit.features import read_queries as read_queries
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
     from topkit.metrics import CONVENTIONS as CONVENTIONS
@@ -54,6 +62,14 @@ _ROOM_OF = {
     "AGGREGATORS": "topkit.aggregate",
     "aggregate": "topkit.aggregate",
     "fuse": "topkit.aggregate",
+    "audit": "topkit.features",
+    "best_sentences": "topkit.features",
+    "build_dataset": "topkit.features",
+    "build_index": "topkit.features",
+    "open_index": "topkit.features",
+    "read_documents": "topkit.features",
+    "read_links": "topkit.features",
+    "read_queries": "topkit.features",
     "CONVENTIONS": "topkit.metrics",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",

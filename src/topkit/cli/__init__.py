@@ -11,8 +11,9 @@ from topkit.cli.audit import audit
 from topkit.cli.data import app as data_app
 from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
-from topkit.cli.fuse import fuse
 from topkit.cli.features import app as features_app
+from topkit.cli.fuse import fuse
+from topkit.cli.study import app as study_app
 
 app = typer.Typer(
     name="topkit",
@@ -28,6 +29,7 @@ app.add_typer(data_app, name="data")
 app.add_typer(features_app, name="features")
 app.command("eval", no_args_is_help=True)(evaluate)
 app.command("fuse", no_args_is_help=True)(fuse)
+app.add_typer(study_app, name="study")
 
 
 def _version(wanted: bool) -> None:

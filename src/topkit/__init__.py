@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
     from topkit.data import write_scores as write_scores
+    from topkit.labelling import STRATEGIES as STRATEGIES
+    from topkit.labelling import Labelling as Labelling
+    from topkit.labelling import SimulatedAssessor as SimulatedAssessor
+    from topkit.labelling import TopK as TopK
+    from topkit.labelling import consensus as consensus
+    from topkit.labelling import label_dataset as label_dataset
+    from topkit.labelling import merged as merged
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
     from topkit.metrics import compare as compare
@@ -44,6 +51,13 @@ if TYPE_CHECKING:
 
 _ROOM_OF = {
     "CONVENTIONS": "topkit.metrics",
+    "Labelling": "topkit.labelling",
+    "STRATEGIES": "topkit.labelling",
+    "SimulatedAssessor": "topkit.labelling",
+    "TopK": "topkit.labelling",
+    "consensus": "topkit.labelling",
+    "label_dataset": "topkit.labelling",
+    "merged": "topkit.labelling",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",
     "InputError": "topkit.data",

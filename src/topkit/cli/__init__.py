@@ -9,6 +9,7 @@ import typer
 from topkit import __version__
 from topkit.cli.data import app as data_app
 from topkit.cli.evaluate import evaluate
+from topkit.cli.label import app as label_app
 
 app = typer.Typer(
     name="topkit",
@@ -19,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.add_typer(data_app, name="data")
+app.add_typer(label_app, name="label")
 app.command("eval", no_args_is_help=True)(evaluate)
 
 

@@ -45,7 +45,9 @@ def lightest_first(roots: Sequence[int], weights: Sequence[float]) -> Plan:
     >>> lightest_first([4, 7, 5], [0.5, 0.2, 0.3])
     [7, 5, -1, 4, -1]
     """
-    heap = [(weight, number, [root]) for number, (root, weight) in enumerate(zip(roots, weights, strict=True))]
+    heap = [
+        (weight, number, [root]) for number, (root, weight) in enumerate(zip(roots, weights, strict=True))
+    ]
     heapq.heapify(heap)
     number = len(heap)
     while len(heap) > 1:

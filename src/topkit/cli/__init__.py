@@ -6,12 +6,12 @@ import sys
 
 import typer
 
-from topkit import __version__
 from topkit.cli.audit import audit
 from topkit.cli.data import app as data_app
 from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
 from topkit.cli.features import app as features_app
+from topkit.version import __version__
 
 app = typer.Typer(
     name="topkit",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from topkit.version import __version__
+from topkit.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from topkit.data import Dataset as Dataset

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 from topkit.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from topkit.aggregate import AGGREGATORS as AGGREGATORS
+    from topkit.aggregate import aggregate as aggregate
+    from topkit.aggregate import fuse as fuse
     from topkit.data import Dataset as Dataset
     from topkit.data import Grade as Grade
     from topkit.data import InputError as InputError
@@ -56,6 +59,9 @@ if TYPE_CHECKING:
     from topkit.rankers import ranker as ranker
 
 _ROOM_OF = {
+    "AGGREGATORS": "topkit.aggregate",
+    "aggregate": "topkit.aggregate",
+    "fuse": "topkit.aggregate",
     "audit": "topkit.features",
     "best_sentences": "topkit.features",
     "build_dataset": "topkit.features",
@@ -107,7 +113,9 @@ __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupporte
 def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'topkit' has no attribute {name!r}")
-    value = getattr(import_module(_ROOM_OF[name]), name)
+    room = import_module(_ROOM_OF[name])
+    # `aggregate` is a room and a function: the room can be called, so both are one object.
+    value = room if room.__name__ == f"topkit.{name}" else getattr(room, name)
     globals()[name] = value
     return value
 

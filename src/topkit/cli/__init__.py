@@ -10,6 +10,7 @@ from topkit.cli.audit import audit
 from topkit.cli.data import app as data_app
 from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
+from topkit.cli.fuse import fuse
 from topkit.cli.features import app as features_app
 from topkit.version import __version__
 
@@ -26,6 +27,7 @@ data_app.command("audit", no_args_is_help=True)(audit)
 app.add_typer(data_app, name="data")
 app.add_typer(features_app, name="features")
 app.command("eval", no_args_is_help=True)(evaluate)
+app.command("fuse", no_args_is_help=True)(fuse)
 
 
 def _version(wanted: bool) -> None:

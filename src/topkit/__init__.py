@@ -8,9 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from topkit.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from topkit.aggregate import AGGREGATORS as AGGREGATORS
+    from topkit.aggregate import aggregate as aggregate
+    from topkit.aggregate import fuse as fuse
     from topkit.data import Dataset as Dataset
     from topkit.data import Grade as Grade
     from topkit.data import InputError as InputError
@@ -42,14 +45,38 @@ if TYPE_CHECKING:
     from topkit.labelling import consensus as consensus
     from topkit.labelling import label_dataset as label_dataset
     from topkit.labelling import merged as merged
+    from topkit.features import audit as audit
+    from topkit.features import best_sentences as best_sentences
+    from topkit.features import build_dataset as build_dataset
+    from topkit.features import build_index as build_index
+    from topkit.features import open_index as open_index
+    from topkit.features import read_documents as read_documents
+    from topkit.features import read_links as read_links
+    from topkit.features import read_queries as read_queries
+    from topkit.losses import LOSSES as LOSSES
+    from topkit.losses import loss as loss
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
     from topkit.metrics import compare as compare
     from topkit.metrics import evaluate as evaluate
     from topkit.metrics import evaluate_run as evaluate_run
     from topkit.metrics import metric as metric
+    from topkit.rankers import RANKERS as RANKERS
+    from topkit.rankers import load_ranker as load_ranker
+    from topkit.rankers import ranker as ranker
 
 _ROOM_OF = {
+    "AGGREGATORS": "topkit.aggregate",
+    "aggregate": "topkit.aggregate",
+    "fuse": "topkit.aggregate",
+    "audit": "topkit.features",
+    "best_sentences": "topkit.features",
+    "build_dataset": "topkit.features",
+    "build_index": "topkit.features",
+    "open_index": "topkit.features",
+    "read_documents": "topkit.features",
+    "read_links": "topkit.features",
+    "read_queries": "topkit.features",
     "CONVENTIONS": "topkit.metrics",
     "Labelling": "topkit.labelling",
     "STRATEGIES": "topkit.labelling",
@@ -62,9 +89,11 @@ _ROOM_OF = {
     "Grade": "topkit.data",
     "InputError": "topkit.data",
     "Judgments": "topkit.data",
+    "LOSSES": "topkit.losses",
     "METRICS": "topkit.metrics",
     "Page": "topkit.data",
     "Preference": "topkit.data",
+    "RANKERS": "topkit.rankers",
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
@@ -72,8 +101,11 @@ _ROOM_OF = {
     "evaluate": "topkit.metrics",
     "evaluate_run": "topkit.metrics",
     "folds": "topkit.data",
+    "load_ranker": "topkit.rankers",
+    "loss": "topkit.losses",
     "metric": "topkit.metrics",
     "normalise": "topkit.data",
+    "ranker": "topkit.rankers",
     "read_letor": "topkit.data",
     "read_parquet": "topkit.data",
     "read_preferences": "topkit.data",
@@ -95,7 +127,9 @@ __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupporte
 def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'topkit' has no attribute {name!r}")
-    value = getattr(import_module(_ROOM_OF[name]), name)
+    room = import_module(_ROOM_OF[name])
+    # `aggregate` is a room and a function: the room can be called, so both are one object.
+    value = room if room.__name__ == f"topkit.{name}" else getattr(room, name)
     globals()[name] = value
     return value
 

@@ -60,7 +60,7 @@ def test_wider_lines_may_come_later(tmp_path: Path) -> None:
 
 
 def test_many_chunks_with_blank_lines_between(tmp_path: Path) -> None:
-    values = np.random.default_rng(3).normal(size=(20_000, 12)).astype(np.float32)
+    values = np.random.default_rng(3).normal(size=(40_000, 14)).astype(np.float32)
     rows = [
         f"{i % 3} qid:{i // 50} "
         + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(row.tolist()))
@@ -72,8 +72,8 @@ def test_many_chunks_with_blank_lines_between(tmp_path: Path) -> None:
     ds = tk.read_letor(path)
     np.testing.assert_array_equal(ds.X, values)
     assert ds.doc_ids is not None
-    assert ds.doc_ids.tolist() == [f"d{i}" for i in range(20_000)]
-    assert ds.n_queries == 400
+    assert ds.doc_ids.tolist() == [f"d{i}" for i in range(40_000)]
+    assert ds.n_queries == 800
 
 
 BAD = {

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from topkit.cli.tables import ResultTable
     from topkit.metrics import Evaluation
+    from topkit.studies.tables import ResultTable
 
 
 def evaluate(
@@ -45,8 +45,8 @@ def evaluate(
     """
     import gc
 
-    from topkit.cli.tables import FORMATS, as_text
     from topkit.data import InputError
+    from topkit.studies.tables import FORMATS, as_text
 
     gc.disable()  # a short-lived process: looking for garbage would take a third of its time
     if output not in FORMATS:
@@ -114,8 +114,8 @@ def _names(files: list[Path]) -> list[str]:
 def _means(
     results: dict[str, Evaluation], interval: bool, test: str | None, correction: str, seed: int
 ) -> ResultTable:
-    from topkit.cli.tables import ResultTable
     from topkit.metrics import metric
+    from topkit.studies.tables import ResultTable
 
     first = next(iter(results.values()))
     columns = tuple(first.mean)
@@ -162,7 +162,7 @@ def _marks(
 
 
 def _per_query(name: str, result: Evaluation) -> ResultTable:
-    from topkit.cli.tables import ResultTable
+    from topkit.studies.tables import ResultTable
 
     columns = tuple(result.per_query)
     rows = tuple(

@@ -36,6 +36,7 @@ def _powers_of_five() -> Any:
 
 
 POWERS_OF_FIVE = _powers_of_five()
+EXACT = np.uint64(1 << 53)  # up to here a whole number is a double
 FLOAT32_LIMIT = float(2**128 - 2**103)  # from here on a number rounds to infinity
 POWERS_OF_TEN = np.array([float(10**e) for e in range(23)])
 
@@ -130,7 +131,7 @@ def _parse_number(text, start, end):  # type: ignore[no-untyped-def]
         return HARD_NUMBER, 0.0
     if mantissa == np.uint64(0):
         value = 0.0
-    elif mantissa <= np.uint64(1 << 53) and -22 <= exponent <= 22:
+    elif mantissa <= EXACT and -22 <= exponent <= 22:
         value = float(mantissa)
         value = value / POWERS_OF_TEN[-exponent] if exponent < 0 else value * POWERS_OF_TEN[exponent]
     elif LEAST_POWER <= exponent <= MOST_POWER:
@@ -220,7 +221,7 @@ def _comment_parts(text, start, end):  # type: ignore[no-untyped-def]
 def _short_number(text, i):  # type: ignore[no-untyped-def]
     """The number ``digits[.digits]`` that starts at i, if it is that plain → (end, value); else end is −1.
 
-    Nearly all numbers are, and a whole file is made of them: one pass over the bytes, one division.
+    Nearly all numbers are, and files are made of them: one pass over the bytes, mostly one division.
     """
     negative = text[i] == MINUS
     if negative:
@@ -244,9 +245,12 @@ def _short_number(text, i):  # type: ignore[no-untyped-def]
             digit = np.uint64(text[i]) - np.uint64(ZERO)
         places = i - start
         digits += places
-    if digits == 0 or digits > 15 or not _ends_field(text[i]):
+    if digits == 0 or digits > 19 or not _ends_field(text[i]):
         return -1, 0.0
-    value = float(np.int64(mantissa)) / POWERS_OF_TEN[places]
+    if mantissa <= EXACT:
+        value = float(np.int64(mantissa)) / POWERS_OF_TEN[places]
+    else:
+        value = _round_decimal(mantissa, -places)
     return i, -value if negative else value
 
 
@@ -392,6 +396,12 @@ def scan_run(text, scores, row_lines, query_starts, query_spans, docs, doc_ends,
             if text[i] == NEWLINE:
                 return FEW_FIELDS, lines, rows, queries, hards, i
             first = i
+            if field == 4:
+                i, value = _short_number(text, first)
+                if i >= 0 and text[i] != HASH:
+                    scores[rows] = value
+                    continue
+                i = first
             if field == 2:
                 while not _ends_token(text[i]):
                     docs[used] = text[i]

@@ -1,0 +1,193 @@
+"""Numba helpers that the kernels of all losses share, written so that the compiler uses vector registers.
+
+Every function is deterministic: a query is always worked on by one thread, in one order of operations.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PLAIN: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+"""How kernels are compiled. Division by zero is the kernel's own business: a check in the loop would stop it
+from running in vector registers."""
+
+LANES: dict[str, Any] = {**PLAIN, "fastmath": {"reassoc", "nsz", "nnan", "contract"}}
+"""The same, and sums may be taken in vector lanes. Scores are checked to be finite before any kernel runs."""
+
+COUNTING_LIMIT = 256
+"""Up to this length, counting the greater elements of each element sorts faster than a comparison sort."""
+
+
+@intrinsic
+def float_of_bits(typing_context: Any, bits: Any) -> Any:
+    """The float64 with these 64 bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), generate
+
+
+@njit(**LANES, inline="always")
+def exp(x: float) -> float:
+    """e^x for x ≤ 709 to one unit in the last place, and 0 below −708.
+
+    x = k·ln 2 + r with |r| ≤ ln 2 / 2; e^r by its Taylor series, 2^k by the exponent's bits. Unlike the
+    library's function it has no call and no branch, so a loop over it runs in vector registers.
+    """
+    y = max(x, -708.0)
+    k = math.floor(y * 1.4426950408889634 + 0.5)
+    r = y - k * 6.93147180369123816490e-01
+    r = r - k * 1.90821492927058770002e-10
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    power = p * float_of_bits((np.int64(k) + 1023) << 52)
+    return power if x >= -708.0 else 0.0
+
+
+@njit(**LANES)
+def largest(values: Floats) -> float:
+    """The largest value; there must be one."""
+    best = values[0]
+    for i in range(len(values)):
+        best = max(best, values[i])
+    return float(best)
+
+
+@njit(**LANES)
+def smallest(values: Floats) -> float:
+    """The smallest value; there must be one."""
+    best = values[0]
+    for i in range(len(values)):
+        best = min(best, values[i])
+    return float(best)
+
+
+@njit(**PLAIN)
+def longest_list(ptr: Ints, first: int, last: int) -> int:
+    """Documents of the longest query among first:last."""
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, ptr[q + 1] - ptr[q])
+    return longest
+
+
+@njit(**LANES)
+def count_from(values: Floats, border: float) -> int:
+    """How many values are at or above the border."""
+    count = 0
+    for i in range(len(values)):
+        count += values[i] >= border
+    return count
+
+
+@njit(**PLAIN)
+def whole_levels(values: Floats) -> int:
+    """One more than the largest value if all are small whole numbers from 0, as grades are; else 0."""
+    limit = 2.0 * len(values) + 64.0
+    top = 0.0
+    for i in range(len(values)):
+        value = values[i]
+        if not (0.0 <= value < limit) or value != math.floor(value):
+            return 0
+        top = max(top, value)
+    return int(top) + 1
+
+
+@njit(**PLAIN)
+def falling_order(values: Floats, order: Ints) -> None:
+    """Fill ``order`` with the positions of ``values`` from the largest down; ties keep their order."""
+    n = len(values)
+    levels = whole_levels(values)
+    if levels > 0:
+        starts = np.zeros(levels + 1, np.int64)
+        for i in range(n):
+            starts[levels - np.int64(values[i])] += 1
+        for level in range(levels):
+            starts[level + 1] += starts[level]
+        for i in range(n):
+            level = levels - 1 - np.int64(values[i])
+            order[starts[level]] = i
+            starts[level] += 1
+        return
+    if n > COUNTING_LIMIT:
+        order[:] = np.argsort(-values, kind="mergesort")
+        return
+    for i in range(n):
+        value = values[i]
+        place = 0
+        for j in range(np.uint64(i)):
+            place += 1 if values[j] >= value else 0
+        for j in range(np.uint64(i + 1), np.uint64(n)):
+            place += 1 if values[j] > value else 0
+        order[place] = i
+
+
+@njit(**LANES)
+def next_above(values: Floats, border: float) -> float:
+    """The smallest value above the border, or infinity."""
+    best = np.inf
+    for i in range(len(values)):
+        best = min(best, values[i] if values[i] > border else np.inf)
+    return best
+
+
+@njit(**LANES)
+def next_below(values: Floats, border: float) -> float:
+    """The largest value below the border, or minus infinity."""
+    best = -np.inf
+    for i in range(len(values)):
+        best = max(best, values[i] if values[i] < border else -np.inf)
+    return best
+
+
+@njit(**PLAIN)
+def kth_largest(values: Floats, k: int) -> float:
+    """The k-th largest value, or the smallest of fewer than k; level by level where k is small."""
+    n = len(values)
+    if k >= n:
+        return float(smallest(values))
+    if k > 32:
+        return float(np.sort(values)[n - k])
+    border = np.inf
+    while count_from(values, border) < k:
+        border = next_below(values, border)
+    return float(border)
+
+
+@njit(**PLAIN)
+def top_memberships(labels: Floats, ptr: Ints, k: int, membership: Floats) -> None:
+    """How far each document belongs to its query's top k: 1, 0, or a share of the places for border ties."""
+    for q in range(len(ptr) - 1):
+        y, inside = labels[ptr[q] : ptr[q + 1]], membership[ptr[q] : ptr[q + 1]]
+        n = len(y)
+        if k >= n:
+            inside[:] = 1.0
+            continue
+        border = kth_largest(y, k)
+        reached = count_from(y, border)
+        above = count_from(y, next_above(y, border))
+        share = (k - above) / (reached - above)
+        for i in range(n):
+            inside[i] = 1.0 if y[i] > border else (share if y[i] == border else 0.0)

@@ -1,0 +1,23 @@
+"""Rankers: methods that learn an order from data, by name, with one way to fit, rank, save and load."""
+
+from __future__ import annotations
+
+from topkit.rankers.contract import Job, Method, OrderModel, Ranker, ScoringRanker
+from topkit.rankers.learner import Common, Learner
+from topkit.rankers.registry import MODELS, RANKERS, load_ranker, ranker, settings_of, space_of
+
+__all__ = [
+    "MODELS",
+    "RANKERS",
+    "Common",
+    "Job",
+    "Learner",
+    "Method",
+    "OrderModel",
+    "Ranker",
+    "ScoringRanker",
+    "load_ranker",
+    "ranker",
+    "settings_of",
+    "space_of",
+]

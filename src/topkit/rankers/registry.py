@@ -1,0 +1,116 @@
+"""The dictionaries of methods and models, and how a name and settings become a ranker."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from os import PathLike, fspath
+from typing import Any
+
+from topkit.data import InputError
+from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
+from topkit.rankers.contract import Method
+from topkit.rankers.features import NORMALISATION_NAMES, Preparation
+from topkit.rankers.files import read_model
+from topkit.rankers.gradient import GRADIENT_METHODS
+from topkit.rankers.learner import Common, Learner
+from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
+from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
+from topkit.scorers import Linear, Network, Space, Trees
+
+RANKERS: dict[str, Callable[..., Method]] = {
+    **GRADIENT_METHODS,
+    "ranksvm": RankSVM,
+    "svmmap": SvmMap,
+    "focusedsvm": FocusedSVM,
+    "rankboost": RankBoost,
+    "adarank": AdaRank,
+    "focusedboost": FocusedBoost,
+    "bestfeature": BestFeature,
+    "coordinate-ascent": CoordinateAscent,
+    "perceptron": Perceptron,
+    "sigmoid": Sigmoid,
+}
+"""Name → what makes the method from its settings.
+
+Usually the method's frozen dataclass itself, whose fields are the settings (each with a plain default) and
+whose class attribute ``space`` says what a search may try; or an object with ``defaults(**settings)`` and
+``space(**settings)``, where the settings depend on each other.
+"""
+
+MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees, Steps)}
+"""Kind → class of a trained model, for loading."""
+
+COMMON = {f.name: f.default for f in dataclasses.fields(Common)}
+
+
+def ranker(name: str, **settings: Any) -> Learner:
+    """The ranker of this name with these settings, not fitted yet.
+
+    Every ranker takes ``normalise``, ``features``, ``metric``, ``convention`` and ``seed`` besides its own.
+
+    >>> import topkit as tk
+    >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [1, 0, 0], ["q", "q", "q"])
+    >>> tk.ranker("listnet", l2=0.1).fit(data).rank(data)["q"][0][0]
+    'q:1'
+    """
+    known = settings_of(name, **settings)
+    unknown = [key for key in settings if key not in known]
+    if unknown:
+        raise InputError(f"the ranker {name!r} has no setting {unknown[0]!r}", f"it takes {', '.join(known)}")
+    common = Common(**{key: value for key, value in settings.items() if key in COMMON})
+    own = {key: value for key, value in settings.items() if key not in COMMON}
+    try:
+        method = RANKERS[name](**own)
+    except TypeError as error:  # a text where a number belongs, from a file or a command
+        raise InputError(f"a setting of the ranker {name!r} has the wrong type ({error})") from None
+    return Learner(name, method, common, dict(settings))
+
+
+def settings_of(name: str, **settings: Any) -> dict[str, Any]:
+    """Every setting of a ranker with its default; what is given may decide which others there are."""
+    if name not in RANKERS:
+        raise InputError(f"there is no ranker {name!r}", f"choose from {', '.join(RANKERS)}")
+    make: Any = RANKERS[name]
+    if dataclasses.is_dataclass(make) and isinstance(make, type):
+        own = {f.name: f.default for f in dataclasses.fields(make)}
+    else:
+        own = make.defaults(**{key: value for key, value in settings.items() if key not in COMMON})
+    return {**own, **COMMON}
+
+
+def space_of(name: str, **settings: Any) -> Space:
+    """What a search may try for a ranker, without the settings that are given."""
+    settings_of(name, **settings)
+    space: Any = getattr(RANKERS[name], "space", {})
+    own = {key: value for key, value in settings.items() if key not in COMMON}
+    found: Mapping[str, Any] = space(**own) if callable(space) else space
+    return {key: choices for key, choices in found.items() if key not in settings}
+
+
+def load_ranker(path: str | PathLike[str]) -> Learner:
+    """The fitted ranker in a file that :meth:`Learner.save` wrote; InputError for any other file."""
+    manifest, parts = read_model(path)
+    file = fspath(path)
+    name, kind = manifest.get("ranker"), manifest.get("model")
+    if name not in RANKERS or kind not in MODELS:
+        raise InputError(
+            f"the model is a {kind!r} of the ranker {name!r}, which this topkit does not know", file=file
+        )
+    try:
+        features = manifest["features"]
+        preparation = Preparation(
+            str(features["normalisation"]),
+            tuple(str(feature) for feature in features["names"]),
+            bool(features["named"]),
+            None if features["columns"] is None else tuple(int(i) for i in features["columns"]),
+        )
+        if preparation.normalisation not in NORMALISATION_NAMES:
+            raise ValueError(f"unknown normalisation {preparation.normalisation!r}")
+        made = ranker(name, **manifest["settings"])
+        made.model = MODELS[kind].of_parts(parts)
+        made.provenance = dict(manifest["provenance"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"the model does not fit together ({error})", file=file) from None
+    made.preparation = preparation
+    return made

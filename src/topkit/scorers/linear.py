@@ -1,0 +1,79 @@
+"""The linear scorer: L-BFGS to the optimum for each penalty of a grid, or Adam with early stopping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from topkit.compute import Trace
+from topkit.scorers.descent import AdamPlan, Architecture, adam, judge_of, lbfgs
+from topkit.scorers.model import Floats, Problem
+from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores, one_blas_thread
+from topkit.scorers.settings import Space, Span, check
+
+L2_GRID = tuple(10.0 ** -np.arange(-2.0, 6.5, 0.5))
+"""Penalties tried on validation data, strongest first: each fit starts from the one before."""
+
+
+@dataclass(frozen=True)
+class LinearScorer:
+    """score = w·x + b, fitted to the mean loss a query plus ½·l2·‖w‖² (b is free).
+
+    With ``l2=None`` and validation data, every penalty of a grid is fitted and the one with the best measure
+    kept; without validation data it is 1e-3. ``optimiser="adam"`` goes by batches of queries and stops early.
+    """
+
+    normalisation: ClassVar[str] = "z-score"
+    space: ClassVar[Space] = {"l2": Span(1e-6, 1.0, log=True)}
+
+    l2: float | None = None
+    optimiser: str = "lbfgs"
+    max_steps: int = 1000
+    """Steps of L-BFGS, or epochs of Adam."""
+    tolerance: float = 1e-6
+    """L-BFGS ends when no component of the gradient is larger."""
+    rate: float = 0.01
+    """Adam's step."""
+    batch: int = 32
+    """Adam's queries a batch."""
+    patience: int = 20
+    """Adam's epochs without a better measure before it stops."""
+
+    def __post_init__(self) -> None:
+        check(self.l2 is None or self.l2 >= 0, "l2", self.l2, "0 or more, or none to choose it")
+        check(self.optimiser in ("lbfgs", "adam"), "optimiser", self.optimiser, "lbfgs or adam")
+        check(self.max_steps >= 1, "max_steps", self.max_steps, "at least 1")
+        check(self.rate > 0, "rate", self.rate, "above 0")
+        check(self.batch >= 1, "batch", self.batch, "at least 1")
+
+    @one_blas_thread()
+    def fit(self, problem: Problem) -> tuple[Linear, list[Trace]]:
+        """The fitted model, and the trace of every fit."""
+        X = filled(problem.train.X)
+        start = np.zeros(X.shape[1] + 1)
+        shape = Architecture(
+            lambda X, vector: (linear_scores(X, vector), None),
+            lambda X, vector, memory, slope: linear_gradient(X, slope),
+            np.append(np.ones(X.shape[1], bool), False),
+        )
+        if self.optimiser == "adam":
+            plan = AdamPlan(self.rate, self.batch, self.max_steps, self.patience)
+            best, trace = adam(problem, X, shape, start, self.l2 or 0.0, plan)
+            return _model(best), [trace]
+        judge = judge_of(problem, shape)
+        grid = (self.l2,) if self.l2 is not None else L2_GRID if judge else (1e-3,)
+        best, best_measure, traces = start, -np.inf, []
+        for l2 in grid:
+            start, trace = lbfgs(problem, X, shape, start, l2, self.max_steps, self.tolerance)
+            traces.append(trace)
+            measure = judge(start) if judge else 0.0
+            problem.report(f"l2={l2:.1g}", len(traces), len(grid), measure)
+            if measure > best_measure:
+                best, best_measure = start, measure
+        return _model(best), traces
+
+
+def _model(vector: Floats) -> Linear:
+    return Linear(vector[:-1].copy(), float(vector[-1]))

@@ -1,0 +1,81 @@
+"""What a trained scorer is: a value that turns features into scores and comes apart into open formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data import Dataset
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A model taken apart for saving: plain values for JSON, arrays for .npy, and texts.
+
+    Everything a model needs to score again must be here; nothing else is written.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+class Model(Protocol):
+    """A trained model that scores documents. Its class is found by ``kind`` when a file is loaded."""
+
+    kind: ClassVar[str]
+
+    def score(self, data: Dataset) -> Floats:
+        """One score a document (larger is better), from features prepared as in training."""
+        ...
+
+    def parts(self) -> Parts:
+        """The model taken apart for saving."""
+        ...
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        """The model put together again; raises KeyError, TypeError or ValueError on parts that do not fit."""
+        ...
+
+
+class Objective(Protocol):
+    """A loss bound to its labels: what a scorer minimises. :class:`topkit.losses.Objective` is one."""
+
+    @property
+    def n_queries(self) -> int: ...
+    def __call__(self, scores: Floats) -> tuple[float, Floats]: ...
+    def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]: ...
+    def select(self, queries: NDArray[np.int64]) -> Objective: ...
+
+
+Report = Callable[[str, int, int, float], None]
+"""(what, step, steps at most, value): told after every step of training."""
+
+
+def silent(what: str, step: int, steps: int, value: float) -> None:
+    """The report that says nothing."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a scorer learns from: features, an objective on their scores, and a measure to choose by.
+
+    ``measure`` turns scores of ``valid`` into a number, larger is better; both are None without validation
+    data.
+    """
+
+    train: Dataset
+    objective: Objective
+    total_weight: float
+    """Sum of the query weights: values are reported, and penalties weighed, per query."""
+    valid: Dataset | None = None
+    measure: Callable[[Floats], float] | None = None
+    seed: int = 0
+    report: Report = silent

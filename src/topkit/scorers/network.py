@@ -1,0 +1,170 @@
+"""Feed-forward networks in NumPy, forward and backward; without a hidden layer it is a linear model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.compute import thread_map
+from topkit.data import Dataset
+from topkit.scorers.model import Floats, Parts
+
+ACTIVATIONS = ("relu", "tanh")
+
+
+@dataclass(frozen=True)
+class Linear:
+    """score = w·x + b; a missing feature counts as 0."""
+
+    kind: ClassVar[str] = "linear"
+    weights: Floats
+    bias: float = 0.0
+
+    def score(self, data: Dataset) -> Floats:
+        return row_products(filled(data.X), self.weights[:, None])[:, 0] + self.bias
+
+    def parts(self) -> Parts:
+        return Parts(values={"bias": self.bias}, arrays={"weights": self.weights})
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        weights = np.ascontiguousarray(parts.arrays["weights"], np.float64)
+        if weights.ndim != 1:
+            raise ValueError("the weights of a linear model are one row")
+        return cls(weights, float(parts.values["bias"]))
+
+
+@dataclass(frozen=True)
+class Network:
+    """Hidden layers h = activation(W h + b), then one linear output; a missing feature counts as 0."""
+
+    kind: ClassVar[str] = "network"
+    layers: tuple[tuple[Floats, Floats], ...]
+    """(matrix inputs × outputs, bias) of each layer, the last with one output."""
+    activation: str = "relu"
+
+    def score(self, data: Dataset) -> Floats:
+        state = filled(data.X)
+        for i, (matrix, bias) in enumerate(self.layers):
+            state = row_products(state, matrix) + bias
+            if i + 1 < len(self.layers):
+                state = np.maximum(state, 0) if self.activation == "relu" else np.tanh(state)
+        return np.ascontiguousarray(state[:, 0])
+
+    def parts(self) -> Parts:
+        arrays: dict[str, NDArray[np.float64]] = {}
+        for i, (matrix, bias) in enumerate(self.layers):
+            arrays[f"matrix{i}"], arrays[f"bias{i}"] = matrix, bias
+        return Parts(values={"layers": len(self.layers), "activation": self.activation}, arrays=arrays)
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        layers = tuple(
+            (parts.arrays[f"matrix{i}"].astype(np.float64), parts.arrays[f"bias{i}"].astype(np.float64))
+            for i in range(int(parts.values["layers"]))
+        )
+        if parts.values["activation"] not in ACTIVATIONS:
+            raise ValueError(f"unknown activation {parts.values['activation']!r}")
+        return cls(layers, parts.values["activation"])
+
+
+def filled(X: NDArray[np.float32]) -> Floats:
+    """Features as float64, with 0 for missing ones."""
+    wide = X.astype(np.float64)
+    return np.nan_to_num(wide, copy=False, nan=0.0) if np.isnan(wide).any() else wide
+
+
+def row_products(X: Floats, matrix: Floats) -> Floats:
+    """X·matrix, every row by itself, so that the score of a document does not depend on its neighbours.
+
+    A product by BLAS may round differently with the number of rows and of threads; this does not.
+    """
+    products: Floats = np.einsum("ij,jk->ik", X, matrix)
+    return products
+
+
+BLOCK = 1 << 15
+"""Rows worth a thread of their own; fixed, so that sums over blocks do not depend on the thread count."""
+
+
+def linear_scores(X: Floats, vector: Floats) -> Floats:
+    """X·w + b for a parameter vector (w, b)."""
+    blocks = [X[i : i + BLOCK] for i in range(0, len(X), BLOCK)]
+    weights = np.ascontiguousarray(vector[:-1])
+    products: Floats = np.concatenate(thread_map(lambda part: part @ weights, blocks))
+    products += vector[-1]
+    return products
+
+
+def linear_gradient(X: Floats, slope: Floats) -> Floats:
+    """The gradient in (w, b) from the gradient in the scores."""
+    starts = range(0, len(X), BLOCK)
+    parts = thread_map(lambda i: slope[i : i + BLOCK] @ X[i : i + BLOCK], starts)
+    return np.append(np.sum(parts, axis=0), slope.sum())
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: on small matrices its threads cost more than they bring."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        yield
+
+
+def initial_layers(sizes: list[int], activation: str, seed: int) -> list[tuple[Floats, Floats]]:
+    """Random layers for these sizes (He scaling for relu, Glorot for tanh), biases 0."""
+    rng = np.random.default_rng(seed)
+    layers = []
+    for inputs, outputs in pairwise(sizes):
+        spread = np.sqrt(2.0 / inputs) if activation == "relu" else np.sqrt(2.0 / (inputs + outputs))
+        layers.append((rng.normal(scale=spread, size=(inputs, outputs)), np.zeros(outputs)))
+    return layers
+
+
+def forward(layers: tuple[tuple[Floats, Floats], ...], X: Floats, activation: str) -> list[Floats]:
+    """The input and the output of every layer; the last is the column of scores."""
+    states = [X]
+    for i, (matrix, bias) in enumerate(layers):
+        raw = states[-1] @ matrix + bias
+        if i + 1 < len(layers):
+            raw = np.maximum(raw, 0, out=raw) if activation == "relu" else np.tanh(raw, out=raw)
+        states.append(raw)
+    return states
+
+
+def backward(
+    layers: tuple[tuple[Floats, Floats], ...], states: list[Floats], slope: Floats, activation: str
+) -> list[tuple[Floats, Floats]]:
+    """Gradients of every layer from the gradient in the scores."""
+    gradients: list[tuple[Floats, Floats]] = []
+    flow = slope[:, None]
+    for i in range(len(layers) - 1, -1, -1):
+        gradients.append((states[i].T @ flow, flow.sum(axis=0)))
+        if i > 0:
+            back = flow @ layers[i][0].T
+            state = states[i]
+            flow = back * (state > 0) if activation == "relu" else back * (1 - state * state)
+    return gradients[::-1]
+
+
+def pack(layers: list[tuple[Floats, Floats]] | tuple[tuple[Floats, Floats], ...]) -> Floats:
+    """All parameters in one vector."""
+    return np.concatenate([part.ravel() for layer in layers for part in layer])
+
+
+def unpack(vector: Floats, sizes: list[int]) -> tuple[tuple[Floats, Floats], ...]:
+    """The layers of a parameter vector, as views."""
+    layers, start = [], 0
+    for inputs, outputs in pairwise(sizes):
+        matrix = vector[start : start + inputs * outputs].reshape(inputs, outputs)
+        start += inputs * outputs
+        layers.append((matrix, vector[start : start + outputs]))
+        start += outputs
+    return tuple(layers)

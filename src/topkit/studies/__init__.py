@@ -1,0 +1,1 @@
+"""Uses of the methods: tables, reports and the demo."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from topkit.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from topkit.aggregate import AGGREGATORS as AGGREGATORS
+    from topkit.aggregate import aggregate as aggregate
+    from topkit.aggregate import fuse as fuse
     from topkit.data import Dataset as Dataset
     from topkit.data import Grade as Grade
     from topkit.data import InputError as InputError
@@ -34,9 +37,17 @@ if TYPE_CHECKING:
     from topkit.data import write_preferences as write_preferences
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
+    from topkit.data import write_scores as write_scores
+    from topkit.features import audit as audit
+    from topkit.features import best_sentences as best_sentences
+    from topkit.features import build_dataset as build_dataset
+    from topkit.features import build_index as build_index
+    from topkit.features import open_index as open_index
+    from topkit.features import read_documents as read_documents
+    from topkit.features import read_links as read_links
+    from topkit.features import read_queries as read_queries
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
-    from topkit.data import write_scores as write_scores
     from topkit.metrics import CONVENTIONS as CONVENTIONS
     from topkit.metrics import METRICS as METRICS
     from topkit.metrics import compare as compare
@@ -48,6 +59,17 @@ if TYPE_CHECKING:
     from topkit.rankers import ranker as ranker
 
 _ROOM_OF = {
+    "AGGREGATORS": "topkit.aggregate",
+    "aggregate": "topkit.aggregate",
+    "fuse": "topkit.aggregate",
+    "audit": "topkit.features",
+    "best_sentences": "topkit.features",
+    "build_dataset": "topkit.features",
+    "build_index": "topkit.features",
+    "open_index": "topkit.features",
+    "read_documents": "topkit.features",
+    "read_links": "topkit.features",
+    "read_queries": "topkit.features",
     "CONVENTIONS": "topkit.metrics",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",
@@ -91,7 +113,9 @@ __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupporte
 def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'topkit' has no attribute {name!r}")
-    value = getattr(import_module(_ROOM_OF[name]), name)
+    room = import_module(_ROOM_OF[name])
+    # `aggregate` is a room and a function: the room can be called, so both are one object.
+    value = room if room.__name__ == f"topkit.{name}" else getattr(room, name)
     globals()[name] = value
     return value
 

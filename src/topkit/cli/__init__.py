@@ -14,6 +14,9 @@ from topkit.cli.label import app as label_app
 from topkit.cli.fuse import fuse
 from topkit.cli.features import app as features_app
 from topkit.version import __version__
+from topkit.cli.features import app as features_app
+from topkit.cli.fuse import fuse
+from topkit.cli.study import app as study_app
 
 app = typer.Typer(
     name="topkit",
@@ -30,6 +33,7 @@ app.add_typer(label_app, name="label")
 app.add_typer(features_app, name="features")
 app.command("eval", no_args_is_help=True)(evaluate)
 app.command("fuse", no_args_is_help=True)(fuse)
+app.add_typer(study_app, name="study")
 
 
 def _version(wanted: bool) -> None:

@@ -54,11 +54,12 @@ def top_k(
     """The result of a finished play, with what the answers tell of bad items.
 
     Bad items are below all others and tie with one another. They are in the top k only if fewer than k items
-    are not bad: they then take the last places, in the order of ``items``, so that min(k, n) places are always
-    filled.
+    are not bad: they then take the last places, in the order of ``items``, so that min(k, n) places are
+    always filled.
     """
     groups = [list(group) for group in finish.groups]
-    bad = list(bits(known.bad))
+    kept = {item for group in groups for item in group}  # noisy answers may imply "bad" of one that is kept
+    bad = [item for item in bits(known.bad) if item not in kept]
     k = min(k, len(items))
     if bad and sum(map(len, groups)) < k:
         groups.append(bad)

@@ -121,15 +121,15 @@ def falling_order(values: Floats, order: Ints) -> None:
     n = len(values)
     levels = whole_levels(values)
     if levels > 0:
-        place = np.zeros(levels + 1, np.int64)
+        starts = np.zeros(levels + 1, np.int64)
         for i in range(n):
-            place[levels - 1 - np.int64(values[i]) + 1] += 1
+            starts[levels - np.int64(values[i])] += 1
         for level in range(levels):
-            place[level + 1] += place[level]
+            starts[level + 1] += starts[level]
         for i in range(n):
             level = levels - 1 - np.int64(values[i])
-            order[place[level]] = i
-            place[level] += 1
+            order[starts[level]] = i
+            starts[level] += 1
         return
     if n > COUNTING_LIMIT:
         order[:] = np.argsort(-values, kind="mergesort")

@@ -1,8 +1,8 @@
 """Checks that every ranker must pass; run them over your own with ``run_checks(lambda: MyRanker(...))``.
 
-Each check takes a function that makes an unfitted ranker, and raises AssertionError with what went wrong. They
-need nothing but :class:`~topkit.rankers.contract.Ranker`; what only makes sense with scores is checked on
-those that have them.
+Each check takes a function that makes an unfitted ranker, and raises AssertionError with what went wrong.
+They need nothing but :class:`~topkit.rankers.contract.Ranker`; what only makes sense with scores is checked
+on those that have them.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from topkit.scorers.model import Floats, Problem
 from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores, one_blas_thread
 from topkit.scorers.settings import Space, Span, check
 
-L2_GRID = tuple(10.0 ** -np.arange(0.0, 6.5, 0.5))
+L2_GRID = tuple(10.0 ** -np.arange(-2.0, 6.5, 0.5))
 """Penalties tried on validation data, strongest first: each fit starts from the one before."""
 
 
@@ -25,7 +25,7 @@ class LinearScorer:
     kept; without validation data it is 1e-3. ``optimiser="adam"`` goes by batches of queries and stops early.
     """
 
-    normalisation: ClassVar[str] = "min-max"
+    normalisation: ClassVar[str] = "z-score"
     space: ClassVar[Space] = {"l2": Span(1e-6, 1.0, log=True)}
 
     l2: float | None = None

@@ -33,7 +33,7 @@ class NeuralScorer:
     measure is kept and training stops ``patience`` epochs after it; without, the epoch with the least loss.
     """
 
-    normalisation: ClassVar[str] = "min-max"
+    normalisation: ClassVar[str] = "z-score"
     space: ClassVar[Space] = {
         "hidden": ((16,), (32,), (64,), (32, 16), (64, 32)),
         "rate": Span(1e-4, 1e-2, log=True),

@@ -111,7 +111,7 @@ def linear_gradient(X: Floats, slope: Floats) -> Floats:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread: its threads cost more than they bring on small matrices, and change rounding."""
+    """Keep BLAS to one thread: on small matrices its threads cost more than they bring."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1, "blas"):

@@ -10,9 +10,9 @@ from topkit.cli.audit import audit
 from topkit.cli.data import app as data_app
 from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
-from topkit.cli.label import app as label_app
-from topkit.cli.fuse import fuse
 from topkit.cli.features import app as features_app
+from topkit.cli.fuse import fuse
+from topkit.cli.label import app as label_app
 from topkit.version import __version__
 
 app = typer.Typer(

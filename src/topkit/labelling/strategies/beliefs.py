@@ -110,13 +110,13 @@ def normalised(logs: Array) -> Array:
 
 def below(belief: Array) -> Array:
     """P(a unit with this belief is worse than each cell); within a cell, half."""
-    found: Array = 1 - np.cumsum(belief, 1) + 0.5 * belief
+    found: Array = np.clip(1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0)  # sums may miss 1 by rounding
     return found
 
 
 def wrong_way(error: float, lead: Array) -> Array:
     """Probability that the loser is better, from the answers of a pair alone."""
-    found: Array = 1 / (1 + ((1 - error) / error) ** lead)
+    found: Array = np.clip(1 / (1 + ((1 - error) / error) ** lead), 1e-12, 1 - 1e-12)
     return found
 
 

@@ -10,6 +10,7 @@ from topkit import __version__
 from topkit.cli.data import app as data_app
 from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
+from topkit.cli.train import score, train
 
 app = typer.Typer(
     name="topkit",
@@ -22,6 +23,8 @@ app = typer.Typer(
 app.command("demo")(demo)
 app.add_typer(data_app, name="data")
 app.command("eval", no_args_is_help=True)(evaluate)
+app.command("train", no_args_is_help=True)(train)
+app.command("score", no_args_is_help=True)(score)
 
 
 def _version(wanted: bool) -> None:

@@ -274,7 +274,8 @@ def linear() -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         index = build_index(documents, folder)
-        graph = LinkGraph.of(count, rng.integers(0, count, (5 * count, 2)))
+        popular = (count * rng.random(5 * count) ** 4).astype(np.int64)  # few pages get most links
+        graph = LinkGraph.of(count, np.stack([rng.integers(0, count, 5 * count), popular], axis=1))
         topics = rng.integers(0, 10, count)
         picks = [" ".join(rng.choice(fields[int(i)], 3)) for i in rng.integers(0, count, 1000)]
         names = feature_names(index, "trec", links=True, topics=True)

@@ -90,22 +90,6 @@ def runs(folder: Path, scratch: Path) -> None:
         turns=4,
     )
     show(f"tk.read_run, the {len(files)} runs of TREC-3", ours, peer, "ir_measures.read_trec_run", "10x")
-    cold(folder, files[0])
-
-
-def cold(folder: Path, run: Path) -> None:
-    qrels = str(folder / "trec3/qrels.txt")
-    binaries = Path(sys.executable).parent
-    ours = [binaries / "topkit", "eval", "--qrels", qrels, run, "--metrics", "ndcg@10,map,p@10,rr"]
-    peer = [binaries / "ir_measures", qrels, run, "nDCG@10", "AP", "P@10", "RR"]
-
-    def call(command: list[object]) -> None:
-        subprocess.run(list(map(str, command)), check=True, capture_output=True)
-
-    help_page = [binaries / "topkit", "--help"]
-    a, b, c = best_of(lambda: call(ours), lambda: call(peer), lambda: call(help_page), turns=12)
-    show("cold `topkit eval` of one TREC-3 run", a, b, "cold `ir_measures`", "faster")
-    print(f"`topkit --help` {c:.3f} s (goal 0.5 s)")
 
 
 def main() -> None:

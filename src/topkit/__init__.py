@@ -8,9 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from topkit.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from topkit.aggregate import AGGREGATORS as AGGREGATORS
+    from topkit.aggregate import aggregate as aggregate
+    from topkit.aggregate import fuse as fuse
     from topkit.data import Dataset as Dataset
     from topkit.data import Grade as Grade
     from topkit.data import InputError as InputError
@@ -35,6 +38,13 @@ if TYPE_CHECKING:
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
     from topkit.data import write_scores as write_scores
+    from topkit.labelling import STRATEGIES as STRATEGIES
+    from topkit.labelling import Labelling as Labelling
+    from topkit.labelling import SimulatedAssessor as SimulatedAssessor
+    from topkit.labelling import TopK as TopK
+    from topkit.labelling import consensus as consensus
+    from topkit.labelling import label_dataset as label_dataset
+    from topkit.labelling import merged as merged
     from topkit.features import audit as audit
     from topkit.features import best_sentences as best_sentences
     from topkit.features import build_dataset as build_dataset
@@ -56,6 +66,9 @@ if TYPE_CHECKING:
     from topkit.rankers import ranker as ranker
 
 _ROOM_OF = {
+    "AGGREGATORS": "topkit.aggregate",
+    "aggregate": "topkit.aggregate",
+    "fuse": "topkit.aggregate",
     "audit": "topkit.features",
     "best_sentences": "topkit.features",
     "build_dataset": "topkit.features",
@@ -65,6 +78,13 @@ _ROOM_OF = {
     "read_links": "topkit.features",
     "read_queries": "topkit.features",
     "CONVENTIONS": "topkit.metrics",
+    "Labelling": "topkit.labelling",
+    "STRATEGIES": "topkit.labelling",
+    "SimulatedAssessor": "topkit.labelling",
+    "TopK": "topkit.labelling",
+    "consensus": "topkit.labelling",
+    "label_dataset": "topkit.labelling",
+    "merged": "topkit.labelling",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",
     "InputError": "topkit.data",
@@ -107,7 +127,9 @@ __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupporte
 def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'topkit' has no attribute {name!r}")
-    value = getattr(import_module(_ROOM_OF[name]), name)
+    room = import_module(_ROOM_OF[name])
+    # `aggregate` is a room and a function: the room can be called, so both are one object.
+    value = room if room.__name__ == f"topkit.{name}" else getattr(room, name)
     globals()[name] = value
     return value
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,3 +70,9 @@ def test_aliases_name_measures() -> None:
 def test_mistakes(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         tk.metric(text)
+
+
+def test_every_metric_is_in_the_guide() -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "metrics.md").read_text()
+    for name in [*tk.METRICS, *tk.CONVENTIONS]:
+        assert f"`{name}`" in guide or f"`{name}(" in guide, name

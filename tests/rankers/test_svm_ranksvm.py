@@ -30,7 +30,7 @@ def some_data(seed: int = 0, queries: int = 12, levels: int = 4) -> tk.Dataset:
 
 
 def explicit_pairs(data: tk.Dataset, pairs: str, k: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Differences, weights and queries of the pairs, from the definitions; no ties at the border of the top."""
+    """Differences, weights and queries of the pairs, by definition; no ties at the border of the top."""
     differences, weights, query = [], [], []
     for q, (_, rows) in enumerate(data):
         y = data.y[rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import nan
 from typing import Literal, NamedTuple, get_args, overload
 
@@ -87,15 +88,16 @@ class GradeTable(Sequence[Grade]):
 
 
 def by_query(
-    queries: Iterable[str], docs: Iterable[str], grades: Iterable[float]
+    queries: Sequence[str], docs: Sequence[str], grades: Sequence[float]
 ) -> dict[str, dict[str, float]]:
     """Query → document → grade; where a document comes more than once, the last grade counts."""
     table: dict[str, dict[str, float]] = {}
-    last, row = None, dict[str, float]()
-    for query, doc, grade in zip(queries, docs, grades, strict=True):
-        if query != last:  # records of one query mostly stand together
-            last, row = query, table.setdefault(query, {})
-        row[doc] = grade
+    # Records of one query mostly stand together, and a stretch of them is taken at once.
+    cuts = [0, *(i for i, (a, b) in enumerate(pairwise(queries), 1) if a != b), len(queries)]
+    for start, stop in pairwise(cuts):
+        if start < stop:
+            row = table.setdefault(queries[start], {})
+            row.update(zip(docs[start:stop], grades[start:stop], strict=True))
     return table
 
 
@@ -122,8 +124,8 @@ class Judgments:
         """Query → document → grade; where a document was graded more than once, the last grade counts."""
         if isinstance(self.grades, GradeTable):
             return self.grades.by_query
-        columns = zip(*((g.query, g.doc, g.grade) for g in self.grades), strict=True)
-        return by_query(*columns) if self.grades else {}
+        records = self.grades
+        return by_query([g.query for g in records], [g.doc for g in records], [g.grade for g in records])
 
     def preferences_by_query(self) -> dict[str, list[Preference]]:
         """Query → its answers, in the order given."""

@@ -25,7 +25,8 @@ def read_qrels(path: FilePath) -> Judgments:
         problem = f"the grade {decoded([texts[row][:40]])[0]!r} is not a number"
         raise InputError(problem, FORM, file=path, line=int(lines[row]))
     values = [grades[text] or 0.0 for text in texts]
-    table = GradeTable(decoded(queries), decoded(docs), values)
+    names = {query: decoded([query])[0] for query in set(queries)}
+    table = GradeTable([names[query] for query in queries], decoded(docs), values)
     if sum(map(len, table.by_query.values())) < len(table):
         row = _first_repeat(queries, docs)
         query, doc, _ = table[row][:3]

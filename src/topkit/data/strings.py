@@ -78,6 +78,11 @@ class Strings:
 
     def tolist(self) -> list[str]:
         """Every string, decoded."""
+        start, stop = int(self.offsets[0]), int(self.offsets[-1])
+        raw = self.blob[start:stop].tobytes()
+        if raw.isascii():  # then bytes and characters have the same places
+            text = raw.decode("ascii")
+            return [text[a:b] for a, b in pairwise((self.offsets - start).tolist())]
         return [value.decode("utf-8", "surrogateescape") for value in self.tobytes()]
 
     def take(self, indices: ArrayLike) -> Strings:

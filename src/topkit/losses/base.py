@@ -49,6 +49,8 @@ class Loss:
     bind: Bind = field(repr=False)
     pairs_given: bool = False
     """True where the truth is :class:`Preferences`, not labels."""
+    _latest: list[Objective] = field(default_factory=list, repr=False, compare=False)
+    """The loss on the labels of the latest call: a loop over scores prepares the same labels once."""
 
     def on(
         self, labels: ArrayLike | Preferences, ptr: ArrayLike, weights: ArrayLike | None = None
@@ -82,7 +84,15 @@ class Loss:
         self, scores: ArrayLike, labels: ArrayLike | Preferences, ptr: ArrayLike
     ) -> tuple[float, Floats]:
         """The sum over queries, and its gradient in the scores."""
-        return self.on(labels, ptr)(scores)
+        if isinstance(labels, Preferences):
+            return self.on(labels, ptr)(scores)
+        latest = self._latest[0] if self._latest else None
+        if latest is None or not (
+            np.array_equal(latest.ptr, ptr) and np.array_equal(np.asarray(latest.truth), labels)
+        ):
+            latest = self.on(np.array(labels, np.float64), np.array(ptr, np.int64))
+            self._latest[:] = [latest]
+        return latest(scores)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LANES = {"reassoc", "nsz", "nnan", "contract"}
-"""Sums may be taken in vector lanes. Scores are checked to be finite before any kernel sees them."""
+PLAIN: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+"""How kernels are compiled. Division by zero is the kernel's own business: a check in the loop would stop it
+from running in vector registers."""
+
+LANES: dict[str, Any] = {**PLAIN, "fastmath": {"reassoc", "nsz", "nnan", "contract"}}
+"""The same, and sums may be taken in vector lanes. Scores are checked to be finite before any kernel runs."""
 
 COUNTING_LIMIT = 256
 """Up to this length, counting the greater elements of each element sorts faster than a comparison sort."""
@@ -33,7 +37,7 @@ def float_of_bits(typing_context: Any, bits: Any) -> Any:
     return types.float64(types.int64), generate
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"}, inline="always")
+@njit(**LANES, inline="always")
 def exp(x: float) -> float:
     """e^x for x ≤ 709 to one unit in the last place, and 0 below −708.
 
@@ -62,7 +66,7 @@ def exp(x: float) -> float:
     return power if x >= -708.0 else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**LANES)
 def largest(values: Floats) -> float:
     """The largest value; there must be one."""
     best = values[0]
@@ -71,7 +75,7 @@ def largest(values: Floats) -> float:
     return float(best)
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**LANES)
 def smallest(values: Floats) -> float:
     """The smallest value; there must be one."""
     best = values[0]
@@ -80,7 +84,7 @@ def smallest(values: Floats) -> float:
     return float(best)
 
 
-@njit(cache=True, nogil=True)
+@njit(**PLAIN)
 def longest_list(ptr: Ints, first: int, last: int) -> int:
     """Documents of the longest query among first:last."""
     longest = 0
@@ -89,24 +93,7 @@ def longest_list(ptr: Ints, first: int, last: int) -> int:
     return longest
 
 
-@njit(cache=True, nogil=True)
-def falling_order(values: Floats, order: Ints) -> None:
-    """Fill ``order`` with the positions of ``values`` from the largest down; ties keep their order."""
-    n = len(values)
-    if n > COUNTING_LIMIT:
-        order[:] = np.argsort(-values, kind="mergesort")
-        return
-    for i in range(n):
-        value = values[i]
-        place = 0
-        for j in range(i):
-            place += values[j] >= value
-        for j in range(i + 1, n):
-            place += values[j] > value
-        order[place] = i
-
-
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**LANES)
 def count_from(values: Floats, border: float) -> int:
     """How many values are at or above the border."""
     count = 0
@@ -115,7 +102,49 @@ def count_from(values: Floats, border: float) -> int:
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**PLAIN)
+def whole_levels(values: Floats) -> int:
+    """One more than the largest value if all are small whole numbers from 0, as grades are; else 0."""
+    limit = 2.0 * len(values) + 64.0
+    top = 0.0
+    for i in range(len(values)):
+        value = values[i]
+        if not (0.0 <= value < limit) or value != math.floor(value):
+            return 0
+        top = max(top, value)
+    return int(top) + 1
+
+
+@njit(**PLAIN)
+def falling_order(values: Floats, order: Ints) -> None:
+    """Fill ``order`` with the positions of ``values`` from the largest down; ties keep their order."""
+    n = len(values)
+    levels = whole_levels(values)
+    if levels > 0:
+        starts = np.zeros(levels + 1, np.int64)
+        for i in range(n):
+            starts[levels - np.int64(values[i])] += 1
+        for level in range(levels):
+            starts[level + 1] += starts[level]
+        for i in range(n):
+            level = levels - 1 - np.int64(values[i])
+            order[starts[level]] = i
+            starts[level] += 1
+        return
+    if n > COUNTING_LIMIT:
+        order[:] = np.argsort(-values, kind="mergesort")
+        return
+    for i in range(n):
+        value = values[i]
+        place = 0
+        for j in range(np.uint64(i)):
+            place += 1 if values[j] >= value else 0
+        for j in range(np.uint64(i + 1), np.uint64(n)):
+            place += 1 if values[j] > value else 0
+        order[place] = i
+
+
+@njit(**LANES)
 def next_above(values: Floats, border: float) -> float:
     """The smallest value above the border, or infinity."""
     best = np.inf
@@ -124,7 +153,7 @@ def next_above(values: Floats, border: float) -> float:
     return best
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**LANES)
 def next_below(values: Floats, border: float) -> float:
     """The largest value below the border, or minus infinity."""
     best = -np.inf
@@ -133,7 +162,7 @@ def next_below(values: Floats, border: float) -> float:
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(**PLAIN)
 def kth_largest(values: Floats, k: int) -> float:
     """The k-th largest value, or the smallest of fewer than k; level by level where k is small."""
     n = len(values)
@@ -147,7 +176,7 @@ def kth_largest(values: Floats, k: int) -> float:
     return float(border)
 
 
-@njit(cache=True, nogil=True)
+@njit(**PLAIN)
 def top_memberships(labels: Floats, ptr: Ints, k: int, membership: Floats) -> None:
     """How far each document belongs to its query's top k: 1, 0, or a share of the places for border ties."""
     for q in range(len(ptr) - 1):

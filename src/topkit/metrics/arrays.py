@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from topkit.compute import thread_map
 from topkit.data import InputError, Strings, Truth
 from topkit.data.truth import GRADED
-from topkit.metrics.block import Block, Floats, Lists, small_integers
+from topkit.metrics.block import BLOCK_DOCUMENTS, Block, Floats, Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.measure import Measure
-from topkit.metrics.order import query_blocks
+from topkit.metrics.order import Scores, as_scores, query_blocks
 from topkit.metrics.parse import Metric, parse_metrics
 
 
@@ -38,7 +38,7 @@ def evaluate_arrays(
     {'ndcg@1': array([0., 1.]), 'rr': array([0.5, 1. ])}
     """
     bounds = np.asarray(ptr, np.int64)
-    values = np.asarray(scores, np.float64)
+    values = as_scores(scores)
     labels = np.asarray(y)
     if labels.shape != values.shape or labels.ndim != 1:
         raise InputError(f"{labels.shape} labels and {values.shape} scores", "give one score a document")
@@ -50,9 +50,9 @@ def evaluate_arrays(
     return dict(zip(map(str, chosen), evaluate_lists(lists, chosen, convention), strict=True))
 
 
-def check_scores(scores: Floats, ptr: NDArray[np.int64], qids: tuple[str, ...] = ()) -> None:
+def check_scores(scores: Scores, ptr: NDArray[np.int64], qids: tuple[str, ...] = ()) -> None:
     """Raise if a score is not a number, naming its query and document."""
-    if np.isnan(scores).any():
+    if np.isnan(scores.min(initial=0.0)):  # the least is NaN if any is
         row = int(np.argmax(np.isnan(scores)))
         q = int(np.searchsorted(ptr, row, side="right")) - 1
         name = repr(qids[q]) if qids else f"number {q + 1}"
@@ -68,21 +68,24 @@ def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Conven
     for one in metrics:
         _check_truth(one, lists)
     families = _families(metrics)
-    results = np.zeros((len(metrics), len(lists.ptr) - 1))
     if rules.single_precision:
-        lists = replace(lists, scores=lists.scores.astype(np.float32).astype(np.float64))
+        lists = replace(lists, scores=lists.scores.astype(np.float32))
+    by_length, blocks = query_blocks(lists.lengths, BLOCK_DOCUMENTS)
+    results = np.empty((len(metrics), len(by_length)))
 
-    def work(queries: NDArray[np.int64]) -> None:
-        block = Block.of(lists, queries, rules.ties)
-        used = (
-            rules if block.lengths.any() else replace(rules, empty=0.0)
-        )  # who returns nothing earns nothing
-        for measure, settings, depths, places in families:
-            for place, row in zip(places, measure.function(block, depths, used, **settings), strict=True):
-                results[place, queries] = row
+    def work(place: slice) -> None:
+        block = Block.of(lists, by_length[place], rules.ties)
+        # who returns nothing earns nothing, whatever the convention gives where nothing is relevant
+        used = rules if block.lengths.any() else replace(rules, empty=0.0)
+        for measure, settings, depths, rows in families:
+            values = measure.function(block, depths, used, **settings)
+            for row, value in zip(rows, values, strict=True):
+                results[row, place] = value
 
-    thread_map(work, query_blocks(lists.lengths))
-    return list(results)
+    thread_map(work, blocks)
+    of_query = np.empty_like(by_length)
+    of_query[by_length] = np.arange(len(by_length))
+    return list(results[:, of_query])
 
 
 Family = tuple[Measure, dict[str, float], list[int | None], list[int]]

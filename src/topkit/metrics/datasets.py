@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from topkit.data import Dataset, InputError
@@ -13,6 +12,7 @@ from topkit.metrics.block import Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.evaluation import Evaluation
+from topkit.metrics.order import as_scores
 from topkit.metrics.parse import Metric, parse_metrics
 
 
@@ -32,7 +32,7 @@ def evaluate(
     map     0.7500
     2 queries; convention trec: gain y; discount 1/log2(1+r); no relevant document: 0; ...
     """
-    values = np.asarray(scores, np.float64)
+    values = as_scores(scores)
     if values.shape != (len(dataset),):
         raise InputError(
             f"{len(dataset)} documents and scores of shape {values.shape}", "give one score a document"

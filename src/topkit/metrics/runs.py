@@ -103,7 +103,7 @@ def _rows(
         return rows, ptr
     scores = run.scores[rows]
     if rules.single_precision:
-        scores = scores.astype(np.float32).astype(np.float64)
+        scores = scores.astype(np.float32)
     order = ranked_order(scores, ptr, rules.ties, run.docs.take(rows))
     first = np.arange(len(rows)) - np.repeat(ptr[:-1], np.diff(ptr)) < depth
     np.cumsum(np.minimum(np.diff(ptr), depth), out=ptr[1:])
@@ -112,18 +112,19 @@ def _rows(
 
 def _with_grades(lists: Lists, grades: list[dict[str, float]], places: list[dict[str, int]]) -> Lists:
     """The lists with their labels, and the labels of documents that were not returned."""
-    labels: list[float] = []
+    found: list[float | None] = []
     missed: list[float] = []
     missed_ptr = [0]
     for of_query, place in zip(grades, places, strict=True):
-        labels += [
-            grade if (grade := of_query.get(doc, -1.0)) >= 0 or doc not in of_query else -2.0 for doc in place
-        ]
+        found += map(of_query.get, place)
         missed += [grade for doc, grade in of_query.items() if doc not in place]
         missed_ptr.append(len(missed))
+    labels = np.array(found, np.float64)  # NaN: not in the pool
+    labels[labels < 0] = -2.0  # in the pool, but not judged
+    labels[np.isnan(labels)] = -1.0
     return replace(
         lists,
-        labels=small_integers(np.array(labels)),
+        labels=small_integers(labels),
         missed=small_integers(np.array(missed)),
         missed_ptr=np.array(missed_ptr),
     )

@@ -3,8 +3,8 @@
 A **ranker** is fitted to a data set and orders the documents of others. A **method** is a frozen dataclass
 whose fields are its settings and whose ``train`` turns a :class:`Job` into a **model**.
 :class:`~topkit.rankers.learner.Learner` joins them: it prepares features, keeps provenance, saves and loads,
-the same for every method. A new method is one file, one line in ``RANKERS`` and, if its model is of a new kind,
-one line in ``MODELS``.
+the same for every method. A new method is one file, one line in ``RANKERS`` and, if its model is of a new
+kind, one line in ``MODELS``.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.compute import Trace
-from topkit.scorers.descent import adam, judge_of, lbfgs
+from topkit.scorers.descent import AdamPlan, Architecture, adam, judge_of, lbfgs
 from topkit.scorers.model import Floats, Problem
-from topkit.scorers.network import Linear, filled
+from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores, one_blas_thread
 from topkit.scorers.settings import Space, Span, check
 
-L2_GRID = tuple(10.0 ** -np.arange(0.0, 6.5, 0.5))
+L2_GRID = tuple(10.0 ** -np.arange(-2.0, 6.5, 0.5))
 """Penalties tried on validation data, strongest first: each fit starts from the one before."""
 
 
@@ -25,7 +25,7 @@ class LinearScorer:
     kept; without validation data it is 1e-3. ``optimiser="adam"`` goes by batches of queries and stops early.
     """
 
-    normalisation: ClassVar[str] = "min-max"
+    normalisation: ClassVar[str] = "z-score"
     space: ClassVar[Space] = {"l2": Span(1e-6, 1.0, log=True)}
 
     l2: float | None = None
@@ -48,22 +48,25 @@ class LinearScorer:
         check(self.rate > 0, "rate", self.rate, "above 0")
         check(self.batch >= 1, "batch", self.batch, "at least 1")
 
+    @one_blas_thread()
     def fit(self, problem: Problem) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of every fit."""
         X = filled(problem.train.X)
-        sizes = [X.shape[1], 1]
-        judge = judge_of(problem, sizes, "relu")
         start = np.zeros(X.shape[1] + 1)
+        shape = Architecture(
+            lambda X, vector: (linear_scores(X, vector), None),
+            lambda X, vector, memory, slope: linear_gradient(X, slope),
+            np.append(np.ones(X.shape[1], bool), False),
+        )
         if self.optimiser == "adam":
-            best, trace = adam(
-                problem, X, sizes, "relu", start, self.l2 or 0.0, self.rate, self.batch, self.max_steps,
-                self.patience, judge,
-            )  # fmt: skip
+            plan = AdamPlan(self.rate, self.batch, self.max_steps, self.patience)
+            best, trace = adam(problem, X, shape, start, self.l2 or 0.0, plan)
             return _model(best), [trace]
+        judge = judge_of(problem, shape)
         grid = (self.l2,) if self.l2 is not None else L2_GRID if judge else (1e-3,)
         best, best_measure, traces = start, -np.inf, []
         for l2 in grid:
-            start, trace = lbfgs(problem, X, sizes, "relu", start, l2, self.max_steps, self.tolerance)
+            start, trace = lbfgs(problem, X, shape, start, l2, self.max_steps, self.tolerance)
             traces.append(trace)
             measure = judge(start) if judge else 0.0
             problem.report(f"l2={l2:.1g}", len(traces), len(grid), measure)

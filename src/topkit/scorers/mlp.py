@@ -5,10 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from topkit.compute import Trace
-from topkit.scorers.descent import adam, judge_of
-from topkit.scorers.model import Problem
-from topkit.scorers.network import ACTIVATIONS, Network, filled, initial_layers, pack, unpack
+from topkit.scorers.descent import AdamPlan, Architecture, adam
+from topkit.scorers.model import Floats, Problem
+from topkit.scorers.network import (
+    ACTIVATIONS,
+    Network,
+    backward,
+    filled,
+    forward,
+    initial_layers,
+    one_blas_thread,
+    pack,
+    unpack,
+)
 from topkit.scorers.settings import Space, Span, check
 
 
@@ -20,7 +33,7 @@ class NeuralScorer:
     measure is kept and training stops ``patience`` epochs after it; without, the epoch with the least loss.
     """
 
-    normalisation: ClassVar[str] = "min-max"
+    normalisation: ClassVar[str] = "z-score"
     space: ClassVar[Space] = {
         "hidden": ((16,), (32,), (64,), (32, 16), (64, 32)),
         "rate": Span(1e-4, 1e-2, log=True),
@@ -47,14 +60,23 @@ class NeuralScorer:
         check(self.batch >= 1, "batch", self.batch, "at least 1")
         check(self.epochs >= 1, "epochs", self.epochs, "at least 1")
 
+    @one_blas_thread()
     def fit(self, problem: Problem) -> tuple[Network, list[Trace]]:
         """The fitted model and the trace it was chosen by."""
         X = filled(problem.train.X)
         sizes = [X.shape[1], *self.hidden, 1]
-        start = pack(initial_layers(sizes, self.activation, problem.seed))
-        judge = judge_of(problem, sizes, self.activation)
-        best, trace = adam(
-            problem, X, sizes, self.activation, start, self.l2, self.rate, self.batch, self.epochs,
-            self.patience, judge,
-        )  # fmt: skip
+        layers = initial_layers(sizes, self.activation, problem.seed)
+        penalised = pack([(np.ones_like(matrix), np.zeros_like(bias)) for matrix, bias in layers]) > 0
+        plan = AdamPlan(self.rate, self.batch, self.epochs, self.patience)
+        best, trace = adam(problem, X, self._shape(sizes, penalised), pack(layers), self.l2, plan)
         return Network(unpack(best, sizes), self.activation), [trace]
+
+    def _shape(self, sizes: list[int], penalised: NDArray[np.bool_]) -> Architecture:
+        def scores(X: Floats, vector: Floats) -> tuple[Floats, list[Floats]]:
+            states = forward(unpack(vector, sizes), X, self.activation)
+            return states[-1][:, 0], states
+
+        def gradient(X: Floats, vector: Floats, states: list[Floats], slope: Floats) -> Floats:
+            return pack(backward(unpack(vector, sizes), states, slope, self.activation))
+
+        return Architecture(scores, gradient, penalised)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self
@@ -9,6 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import thread_map
 from topkit.data import Dataset
 from topkit.scorers.model import Floats, Parts
 
@@ -24,7 +27,7 @@ class Linear:
     bias: float = 0.0
 
     def score(self, data: Dataset) -> Floats:
-        return row_products(filled(data.X), self.weights) + self.bias
+        return row_products(filled(data.X), self.weights[:, None])[:, 0] + self.bias
 
     def parts(self) -> Parts:
         return Parts(values={"bias": self.bias}, arrays={"weights": self.weights})
@@ -47,7 +50,12 @@ class Network:
     activation: str = "relu"
 
     def score(self, data: Dataset) -> Floats:
-        return forward(self.layers, filled(data.X), self.activation)[-1][:, 0]
+        state = filled(data.X)
+        for i, (matrix, bias) in enumerate(self.layers):
+            state = row_products(state, matrix) + bias
+            if i + 1 < len(self.layers):
+                state = np.maximum(state, 0) if self.activation == "relu" else np.tanh(state)
+        return np.ascontiguousarray(state[:, 0])
 
     def parts(self) -> Parts:
         arrays: dict[str, NDArray[np.float64]] = {}
@@ -72,13 +80,42 @@ def filled(X: NDArray[np.float32]) -> Floats:
     return np.nan_to_num(wide, copy=False, nan=0.0) if np.isnan(wide).any() else wide
 
 
-def row_products(X: Floats, weights: Floats) -> Floats:
-    """X·w, every row by itself, so that the score of a document does not depend on its neighbours.
+def row_products(X: Floats, matrix: Floats) -> Floats:
+    """X·matrix, every row by itself, so that the score of a document does not depend on its neighbours.
 
-    A matrix–vector product may round differently with the number of rows and threads; this does not.
+    A product by BLAS may round differently with the number of rows and of threads; this does not.
     """
-    products: Floats = np.einsum("ij,j->i", X, weights)
+    products: Floats = np.einsum("ij,jk->ik", X, matrix)
     return products
+
+
+BLOCK = 1 << 15
+"""Rows worth a thread of their own; fixed, so that sums over blocks do not depend on the thread count."""
+
+
+def linear_scores(X: Floats, vector: Floats) -> Floats:
+    """X·w + b for a parameter vector (w, b)."""
+    blocks = [X[i : i + BLOCK] for i in range(0, len(X), BLOCK)]
+    weights = np.ascontiguousarray(vector[:-1])
+    products: Floats = np.concatenate(thread_map(lambda part: part @ weights, blocks))
+    products += vector[-1]
+    return products
+
+
+def linear_gradient(X: Floats, slope: Floats) -> Floats:
+    """The gradient in (w, b) from the gradient in the scores."""
+    starts = range(0, len(X), BLOCK)
+    parts = thread_map(lambda i: slope[i : i + BLOCK] @ X[i : i + BLOCK], starts)
+    return np.append(np.sum(parts, axis=0), slope.sum())
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: on small matrices its threads cost more than they bring."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        yield
 
 
 def initial_layers(sizes: list[int], activation: str, seed: int) -> list[tuple[Floats, Floats]]:

@@ -13,6 +13,9 @@ from topkit.data import Dataset
 from topkit.scorers.model import Floats, Parts, Problem
 from topkit.scorers.settings import Space, Span, check
 
+SMALL = 20_000
+"""Documents up to which trees are grown by one thread."""
+
 
 @dataclass(frozen=True)
 class Trees:
@@ -31,7 +34,7 @@ class Trees:
             raise ValueError(f"LightGBM cannot read the trees: {error}") from None
 
     def score(self, data: Dataset) -> Floats:
-        scores = self.booster.predict(data.X, raw_score=True, num_threads=thread_count())
+        scores = self.booster.predict(data.X, raw_score=True, num_threads=threads_for(len(data)))
         return np.asarray(scores, np.float64)
 
     def parts(self) -> Parts:
@@ -100,7 +103,7 @@ class TreeScorer:
             "seed": problem.seed,
             "deterministic": True,
             "force_row_wise": True,
-            "num_threads": thread_count(),
+            "num_threads": threads_for(len(train)),
             "verbosity": -1,
         }
         data = lightgbm.Dataset(train.X, label=np.zeros(len(train)), free_raw_data=False)
@@ -133,11 +136,16 @@ class TreeScorer:
         return Trees(booster.model_to_string(num_iteration=max(kept, 1))), [trace]
 
 
+def threads_for(rows: int) -> int:
+    """Threads for LightGBM: on few rows, waiting for each other costs more than it brings."""
+    return thread_count() if rows > SMALL else 1
+
+
 def _raw(booster: Any, data: Dataset, before: Floats) -> Floats:
     """Scores after one more tree: the scores before plus what the latest tree adds."""
     latest = booster.current_iteration() - 1
     added = booster.predict(
-        data.X, start_iteration=latest, num_iteration=1, raw_score=True, num_threads=thread_count()
+        data.X, start_iteration=latest, num_iteration=1, raw_score=True, num_threads=threads_for(len(data))
     )
     after: Floats = before + np.asarray(added, np.float64)
     return after

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from topkit.losses.kernels import (
     LANES,
+    PLAIN,
     count_from,
     exp,
     falling_order,
@@ -23,8 +24,11 @@ from topkit.losses.kernels import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+PLAIN_SPREAD = 300.0
+"""Range of a query's scores up to which e^s and the squares of its sums stay inside float64."""
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+
+@njit(**LANES)
 def cross_entropy(
     scores: Floats,
     psi: Floats,
@@ -62,7 +66,7 @@ def cross_entropy(
             slope[i] = slope[i] * per_total - target[i] * per_mass
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**LANES)
 def cosine(
     scores: Floats,
     psi: Floats,
@@ -94,7 +98,7 @@ def cosine(
         values[q] = 0.5 * (1.0 - cos)
 
 
-@njit(cache=True, nogil=True)
+@njit(**PLAIN)
 def find_borders(labels: Floats, ptr: Ints, k: int, borders: Floats, counts: Ints) -> None:
     """The least label that a top-k likelihood chooses in each query, and how many documents have it or more.
 
@@ -113,7 +117,7 @@ def find_borders(labels: Floats, ptr: Ints, k: int, borders: Floats, counts: Int
         borders[q], counts[q] = border, count_from(y, border)
 
 
-@njit(cache=True, nogil=True)
+@njit(**PLAIN)
 def fill_choices(
     labels: Floats,
     ptr: Ints,
@@ -147,7 +151,7 @@ def fill_choices(
             share[t0 + j] = 1.0 if j < above else min(1.0, (k - above) / (m - above))
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**LANES)
 def likelihood(
     scores: Floats,
     item_ptr: Ints,
@@ -163,74 +167,138 @@ def likelihood(
 ) -> None:
     """Top-k ListMLE: Σ_i c_i [logsumexp over documents not above i − s_i] over the chosen documents.
 
-    Sums run from the bottom up relative to the largest score seen, so no range of scores over- or underflows.
+    Sums run from the bottom up, so that nothing is lost by subtraction.
     """
     most = longest_list(item_ptr, first, last)
-    t, level, slope, bend = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    t, below, slope, bend = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     curved = len(curvature) > 0
     for q in range(first, last):
         a, b, t0, t1 = ptr[q], ptr[q + 1], item_ptr[q], item_ptr[q + 1]
         s, out = scores[a:b], gradient[a:b]
         item, tie, weight = items[t0:t1], group[t0:t1], share[t0:t1]
-        m = len(item)
-        if m == 0:
+        if t0 == t1:
             out[:] = 0.0
             if curved:
                 curvature[a:b] = 0.0
             continue
-        # the documents that are never chosen, relative to their largest score
-        for i in range(len(s)):
-            out[i] = s[i]
-        for j in range(m):
-            t[j] = s[item[j]]
-            out[item[j]] = -np.inf
-        rest_top = largest(out)
-        total = 0.0
-        for i in range(len(s)):
-            power = exp(out[i] - rest_top)
-            out[i] = power
-            total += power
-        # log-sums of the choices, from the last group to the first
-        top, value = rest_top, 0.0
-        j = m
-        while j > 0:
-            g = tie[j - 1]
-            for i in range(g, j):
-                if t[i] > top:
-                    total *= exp(top - t[i])
-                    top = t[i]
-                total += exp(t[i] - top)
-            log_sum = top + math.log(total)
-            for i in range(g, j):
-                level[i] = log_sum
-                value += weight[i] * (log_sum - t[i])
-            j = g
+        top = largest(s)
+        if top - smallest(s) <= PLAIN_SPREAD:
+            for i in range(len(s)):
+                out[i] = exp(s[i] - top)
+            value, pull, pull2 = _plain_choices(s, out, top, item, tie, weight, t, below, slope, bend)
+        else:
+            value, pull, pull2 = _wide_choices(s, out, item, tie, weight, t, below, slope, bend)
         values[q] = value
-        # how hard the choices so far pull a document down, from the first group to the last
-        pull, pull2, before = 0.0, 0.0, level[0]
-        j = 0
-        while j < m:
-            fall = exp(level[j] - before)
-            pull, pull2, before = pull * fall, pull2 * fall * fall, level[j]
-            g = j
-            while g < m and tie[g] == j:
-                pull += weight[g]
-                pull2 += weight[g]
-                g += 1
-            for i in range(j, g):
-                p = exp(t[i] - before)
-                slope[i] = p * pull - weight[i]
-                bend[i] = p * (pull - p * pull2)
-            j = g
-        reach = exp(rest_top - before)
         if curved:
             curve = curvature[a:b]
             for i in range(len(s)):
-                p = out[i] * reach
-                curve[i] = p * (pull - p * pull2)
-            for j in range(m):
+                curve[i] = out[i] * (pull - out[i] * pull2)
+            for j in range(len(item)):
                 curve[item[j]] = bend[j]
         for i in range(len(s)):
-            out[i] *= reach * pull
-        for j in range(m):
+            out[i] *= pull
+        for j in range(len(item)):
             out[item[j]] = slope[j]
+
+
+@njit(**LANES)
+def _plain_choices(
+    s: Floats,
+    power: Floats,
+    top: float,
+    item: NDArray[np.int32],
+    tie: NDArray[np.int32],
+    weight: Floats,
+    t: Floats,
+    below: Floats,
+    slope: Floats,
+    bend: Floats,
+) -> tuple[float, float, float]:
+    """Loss, and pulls on the documents not chosen, from power = e^(s − top); slope and bend of the chosen.
+
+    The chosen rows of ``power`` are set to 0.
+    """
+    m = len(item)
+    for j in range(m):
+        t[j] = power[item[j]]
+        power[item[j]] = 0.0
+    total = 0.0
+    for i in range(len(power)):
+        total += power[i]
+    value = 0.0
+    j = m
+    while j > 0:  # sums of what each choice was made from, from the last tie to the first
+        g = tie[j - 1]
+        for i in range(g, j):
+            total += t[i]
+        log_sum = top + math.log(total)
+        for i in range(g, j):
+            below[i] = total
+            value += weight[i] * (log_sum - s[item[i]])
+        j = g
+    pull, pull2 = 0.0, 0.0
+    for j in range(m):  # how hard the choices so far pull a document down
+        i = j
+        while tie[j] == j and i < m and tie[i] == j:
+            pull += weight[i] / below[j]
+            pull2 += weight[i] / (below[j] * below[j])
+            i += 1
+        slope[j] = t[j] * pull - weight[j]
+        bend[j] = t[j] * (pull - t[j] * pull2)
+    return value, pull, pull2
+
+
+@njit(**LANES)
+def _wide_choices(
+    s: Floats,
+    power: Floats,
+    item: NDArray[np.int32],
+    tie: NDArray[np.int32],
+    weight: Floats,
+    t: Floats,
+    level: Floats,
+    slope: Floats,
+    bend: Floats,
+) -> tuple[float, float, float]:
+    """The same for any range of scores: sums are kept relative to the largest score in them.
+
+    Fills ``power`` relative to the sum that the last choice was made from.
+    """
+    m = len(item)
+    power[:] = s
+    for j in range(m):
+        t[j] = s[item[j]]
+        power[item[j]] = -np.inf
+    top = largest(power)
+    total, value = 0.0, 0.0
+    for i in range(len(s)):
+        total += exp(power[i] - top)
+    j = m
+    while j > 0:
+        g = tie[j - 1]
+        for i in range(g, j):
+            if t[i] > top:
+                total *= exp(top - t[i])
+                top = t[i]
+            total += exp(t[i] - top)
+        log_sum = top + math.log(total)
+        for i in range(g, j):
+            level[i] = log_sum
+            value += weight[i] * (log_sum - t[i])
+        j = g
+    pull, pull2, before = 0.0, 0.0, level[0]
+    for j in range(m):
+        if tie[j] == j:
+            fall = exp(level[j] - before)
+            pull, pull2, before = pull * fall, pull2 * fall * fall, level[j]
+            i = j
+            while i < m and tie[i] == j:
+                pull += weight[i]
+                pull2 += weight[i]
+                i += 1
+        p = exp(t[j] - before)
+        slope[j] = p * pull - weight[j]
+        bend[j] = p * (pull - p * pull2)
+    for i in range(len(s)):
+        power[i] = exp(power[i] - before)
+    return value, pull, pull2

@@ -8,13 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topkit.losses.kernels import LANES, exp, falling_order
+from topkit.losses.kernels import LANES, PLAIN, exp, falling_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@njit(**PLAIN)
 def _discounts(s: Floats, k: int, order: Ints, middle: Floats, spread: Floats) -> None:
     """The discount of each document at its rank, 0 beyond rank k; ties share the mean of their ranks.
 
@@ -39,7 +39,7 @@ def _discounts(s: Floats, k: int, order: Ints, middle: Floats, spread: Floats) -
         start = stop
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**LANES)
 def lambdarank(
     k: int,
     scores: Floats,
@@ -86,7 +86,7 @@ def lambdarank(
             curvature[a : a + n] = bend
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
+@njit(**LANES)
 def soft_ndcg(
     k: int,
     sigma: float,

@@ -13,6 +13,9 @@ from topkit.losses.base import Bind, Evaluate, Floats, Ints, Loss
 from topkit.losses.preferences import Preferences
 from topkit.losses.settings import at_least_one, one_of, positive
 
+SHORT = 256
+"""Documents up to which visiting every pair in vector registers is faster than sorting the scores."""
+
 PAIR_SETS = ("all", "topk", "focused", "given")
 
 
@@ -78,26 +81,14 @@ def _pairwise(name: str, pairs: str, k: int, steepness: float = 1.0) -> Loss:
     return Loss(name, settings, _bind_labels(name, top, pairs == "focused", steepness))
 
 
-def _kind(name: str) -> int:
-    from topkit.losses.pairwise import kernels
-
-    return {
-        "hinge": kernels.HINGE,
-        "squared-hinge": kernels.SQUARED_HINGE,
-        "exponential": kernels.EXPONENTIAL,
-        "logistic": kernels.LOGISTIC,
-        "sigmoid": kernels.SIGMOID,
-        "fidelity": kernels.FIDELITY,
-    }[name]
-
-
 def _bind_given(name: str, steepness: float) -> Bind:
-    def bind(pairs: Preferences, ptr: Ints) -> Evaluate:
+    def bind(preferences: Preferences, ptr: Ints) -> Evaluate:
         from topkit.losses.pairwise import kernels
 
-        kind = _kind(name)
+        kind = getattr(kernels, name.replace("-", "_").upper())
+        pairs = (preferences.better, preferences.worse, preferences.weight, preferences.ptr)
         return lambda s, first, last, *out: kernels.given_pairs(
-            kind, steepness, s, pairs.better, pairs.worse, pairs.weight, pairs.ptr, ptr, first, last, *out
+            kind, steepness, s, pairs, ptr, first, last, out
         )
 
     return bind
@@ -106,24 +97,33 @@ def _bind_given(name: str, steepness: float) -> Bind:
 def _bind_labels(name: str, k: int, focused: bool, steepness: float) -> Bind:
     def bind(labels: Floats, ptr: Ints) -> Evaluate:
         from topkit.losses.pairwise import kernels
+        from topkit.losses.pairwise.sorting import kernels as sorting
 
         n, queries = len(labels), len(ptr) - 1
         order, below = np.empty(n, np.int32), np.empty(n, np.int32)
         whole, shared, share = np.empty(queries, np.int64), np.empty(queries, np.int64), np.empty(queries)
         truth = (order, below, whole, shared, share)
         kernels.rank_labels(labels, ptr, k, *truth)
-        kind = _kind(name)
-        if kind == kernels.EXPONENTIAL:
-            return lambda s, first, last, *out: kernels.exponential_pairs(
-                focused, s, *truth, ptr, first, last, *out
+        if name == "exponential":
+            return lambda s, first, last, *out: sorting.exponential_pairs(
+                focused, s, truth, ptr, first, last, out
             )
-        if kind in (kernels.HINGE, kernels.SQUARED_HINGE):
-            squared = kind == kernels.SQUARED_HINGE
-            return lambda s, first, last, *out: kernels.sweep_hinges(
-                squared, focused, s, *truth, ptr, first, last, *out
-            )
-        return lambda s, first, last, *out: kernels.enumerate_pairs(
-            kind, steepness, focused, s, *truth, ptr, first, last, *out
-        )
+        kernel = getattr(kernels, name.replace("-", "_") + "_pairs")
+
+        def visit(s: Floats, first: int, last: int, *out: Floats) -> None:
+            kernel(steepness, focused, s, truth, ptr, first, last, out)
+
+        long = np.flatnonzero(np.diff(ptr) > SHORT)
+        if name not in ("hinge", "squared-hinge") or len(long) == 0:
+            return visit
+
+        def visit_or_sweep(s: Floats, first: int, last: int, *out: Floats) -> None:
+            for q in long[np.searchsorted(long, first) : np.searchsorted(long, last)].tolist():
+                visit(s, first, q, *out)
+                sorting.sweep_hinges(name == "squared-hinge", focused, s, truth, ptr, q, q + 1, out)
+                first = q + 1
+            visit(s, first, last, *out)
+
+        return visit_or_sweep
 
     return bind

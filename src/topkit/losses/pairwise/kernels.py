@@ -8,24 +8,35 @@ the border) with weight ``share``, the rest not at all. ``focused`` keeps only p
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topkit.losses.kernels import COUNTING_LIMIT, LANES, exp, falling_order, largest, smallest
+from topkit.losses.kernels import LANES, PLAIN, exp, falling_order, largest, longest_list, smallest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+PairSet = tuple[NDArray[np.int32], NDArray[np.int32], Ints, Ints, Floats]
+"""order, below, whole, shared, share, as :func:`rank_labels` fills them."""
+Pairs = tuple[Ints, Ints, Floats, Ints]
+"""better, worse, weight, and where the pairs of each query start."""
+Outputs = tuple[Floats, Floats, Floats]
+"""values, gradient, curvature; an empty curvature is not filled."""
 
 HINGE, SQUARED_HINGE, EXPONENTIAL, LOGISTIC, SIGMOID, FIDELITY = range(6)
 CHUNK = 64
-"""Factors 1+e^−|m| ≤ 2 multiplied before one logarithm is taken."""
+"""Factors 1 + e^−|m| ≤ 2 multiplied before one logarithm is taken."""
+NEAR = 12.0
+"""Range of scores up to which 1 + e^−m may be multiplied as it is, with ten digits left of the smallest."""
+NEAR_CHUNK = 32
+"""Such factors before one logarithm: (1 + e^12)^32 is within float64."""
 EXPONENT_LIMIT = 300.0
 """Scores further than this from the middle of their query's range are treated as this far, for e^s."""
 
 
-@njit(cache=True, nogil=True)
+@njit(**PLAIN)
 def rank_labels(
     labels: Floats,
     ptr: Ints,
@@ -57,347 +68,319 @@ def rank_labels(
             share[q] = (k - above) / (shared[q] - above)
 
 
-@njit(cache=True, nogil=True, fastmath=LANES, inline="always")
-def _pair(kind: int, margin: float) -> tuple[float, float, float]:
-    """Value (for a logistic pair without log(1+e^−|m|)), slope downwards and curvature of one pair."""
-    if kind == HINGE:
-        active = 1.0 if margin < 1.0 else 0.0
-        return active * (1.0 - margin), active, active
-    if kind == SQUARED_HINGE:
-        gap = max(1.0 - margin, 0.0)
-        return gap * gap, 2.0 * gap, 2.0 if margin < 1.0 else 0.0
-    power = exp(-abs(margin))
-    inverse = 1.0 / (1.0 + power)
-    right = inverse if margin >= 0.0 else power * inverse
-    wrong = power * inverse if margin >= 0.0 else inverse
-    if kind == LOGISTIC:
-        return max(-margin, 0.0), wrong, wrong * right
-    if kind == SIGMOID:
-        return wrong, wrong * right, wrong * right
-    root = math.sqrt(right)
-    return wrong / (1.0 + root), 0.5 * root * wrong, 0.5 * root * wrong
+@njit(**LANES)
+def _hinge(
+    s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    top, value, pull = s[u], 0.0, 0.0
+    for v in range(np.uint64(start), np.uint64(stop)):
+        gap = 1.0 - (top - s[v])
+        active = 1.0 if gap > 0.0 else 0.0
+        value += max(gap, 0.0)
+        pull += active
+        slope[v] += weight * active
+        bend[v] += weight * active
+    return value, pull, pull
 
 
-@njit(cache=True, nogil=True, fastmath=LANES)
-def _against(
-    kind: int, s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
-) -> float:
-    """Pairs of the document at place u with all at places start:stop; their loss."""
-    value, pull, curve = 0.0, 0.0, 0.0
-    score = s[u]
+@njit(**LANES)
+def _squared_hinge(
+    s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    top, value, pull, active = s[u], 0.0, 0.0, 0.0
+    for v in range(np.uint64(start), np.uint64(stop)):
+        gap = max(1.0 - (top - s[v]), 0.0)
+        on = 2.0 if gap > 0.0 else 0.0
+        value += gap * gap
+        pull += gap
+        active += on
+        slope[v] += 2.0 * weight * gap
+        bend[v] += weight * on
+    return value, 2.0 * pull, active
+
+
+@njit(**LANES)
+def _exponential(
+    s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    top, value = s[u], 0.0
+    for v in range(np.uint64(start), np.uint64(stop)):
+        power = exp(min(s[v] - top, 2.0 * EXPONENT_LIMIT))
+        value += power
+        slope[v] += weight * power
+        bend[v] += weight * power
+    return value, value, value
+
+
+@njit(**LANES)
+def _logistic(
+    s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    top, value, pull, curve = s[u], 0.0, 0.0, 0.0
     for chunk in range(start, stop, CHUNK):
         product = 1.0
-        for v in range(chunk, min(chunk + CHUNK, stop)):
-            loss, down, curl = _pair(kind, score - s[v])
-            value += loss
-            slope[v] += weight * down
-            bend[v] += weight * curl
-            pull += down
-            curve += curl
-            if kind == LOGISTIC:
-                product *= 1.0 + exp(-abs(score - s[v]))
+        for v in range(np.uint64(chunk), np.uint64(min(chunk + CHUNK, stop))):
+            margin = top - s[v]
+            power = exp(-abs(margin))
+            inverse = 1.0 / (1.0 + power)
+            wrong = (power if margin >= 0.0 else 1.0) * inverse
+            bending = power * inverse * inverse
+            value += max(-margin, 0.0)
+            product *= 1.0 + power
+            pull += wrong
+            curve += bending
+            slope[v] += weight * wrong
+            bend[v] += weight * bending
         value += math.log(product)
-    slope[u] -= weight * pull
-    bend[u] += weight * curve
-    return weight * value
+    return value, pull, curve
 
 
-@njit(cache=True, nogil=True)
-def enumerate_pairs(
-    kind: int,
+@njit(**LANES)
+def _near_logistic(
+    up: Floats, down: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    """Logistic pairs from up = e^(c−s) and down = e^(s−c), for scores within NEAR of each other."""
+    rise, value, pull, curve = up[u], 0.0, 0.0, 0.0
+    for chunk in range(start, stop, NEAR_CHUNK):
+        product = 1.0
+        for v in range(np.uint64(chunk), np.uint64(min(chunk + NEAR_CHUNK, stop))):
+            power = rise * down[v]
+            inverse = 1.0 / (1.0 + power)
+            wrong = power * inverse
+            bending = wrong * inverse
+            product *= 1.0 + power
+            pull += wrong
+            curve += bending
+            slope[v] += weight * wrong
+            bend[v] += weight * bending
+        value += math.log(product)
+    return value, pull, curve
+
+
+@njit(**LANES)
+def _sigmoid(
+    s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    top, value, pull = s[u], 0.0, 0.0
+    for v in range(np.uint64(start), np.uint64(stop)):
+        margin = top - s[v]
+        power = exp(-abs(margin))
+        inverse = 1.0 / (1.0 + power)
+        force = power * inverse * inverse
+        value += (power if margin >= 0.0 else 1.0) * inverse
+        pull += force
+        slope[v] += weight * force
+        bend[v] += weight * force
+    return value, pull, pull
+
+
+@njit(**LANES)
+def _fidelity(
+    s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    top, value, pull = s[u], 0.0, 0.0
+    for v in range(np.uint64(start), np.uint64(stop)):
+        margin = top - s[v]
+        power = exp(-abs(margin))
+        inverse = 1.0 / (1.0 + power)
+        root = math.sqrt((1.0 if margin >= 0.0 else power) * inverse)
+        wrong = (power if margin >= 0.0 else 1.0) * inverse
+        force = 0.5 * root * wrong
+        value += wrong / (1.0 + root)
+        pull += force
+        slope[v] += weight * force
+        bend[v] += weight * force
+    return value, pull, pull
+
+
+@njit(**PLAIN, inline="always")
+def _visit(
+    pairs_of: Any,
+    near_logistic: bool,
     steepness: float,
     focused: bool,
     scores: Floats,
-    order: NDArray[np.int32],
-    below: NDArray[np.int32],
-    whole: Ints,
-    shared: Ints,
-    share: Floats,
+    truth: PairSet,
     ptr: Ints,
     first: int,
     last: int,
-    values: Floats,
-    gradient: Floats,
-    curvature: Floats,
+    out: Outputs,
 ) -> None:
-    """Σ φ(steepness·(s_u − s_v)) over the pairs of each query, visited one by one in vector registers."""
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, ptr[q + 1] - ptr[q])
+    """Σ φ(steepness·(s_u − s_v)) over the pairs of each query; ``pairs_of`` is one of the loops above."""
+    order, below, whole, shared, share = truth
+    values, gradient, curvature = out
+    longest = longest_list(ptr, first, last)
     s, slope, bend = np.empty(longest), np.empty(longest), np.empty(longest)
+    up, down = np.empty(longest), np.empty(longest)
     for q in range(first, last):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
+        rows = order[a : a + n]
         for i in range(n):
-            s[i] = steepness * scores[a + order[a + i]]
-        slope[:n] = 0.0
-        bend[:n] = 0.0
+            s[i] = steepness * scores[a + rows[i]]
+            slope[i] = 0.0
+            bend[i] = 0.0
+        near = near_logistic and _powers(s[:n], up, down)
         value = 0.0
         for u in range(shared[q]):
             weight = 1.0 if u < whole[q] else share[q]
             start = below[a + u]
             if start >= n:
                 break
-            if focused:
-                rest = max(start, shared[q])
-                if share[q] < 1.0:
-                    value += _against(
-                        kind, s, u, max(start, whole[q]), rest, weight * (1.0 - share[q]), slope, bend
-                    )
-                value += _against(kind, s, u, rest, n, weight, slope, bend)
+            if focused:  # rivals in the tie at the border count by their share outside
+                middle, start = max(start, whole[q]), max(start, shared[q])
+                outside = weight * (1.0 - share[q])
+                if middle < start and outside > 0.0:
+                    loss, pull, curve = pairs_of(s, u, middle, start, outside, slope, bend)
+                    value += outside * loss
+                    slope[u] -= outside * pull
+                    bend[u] += outside * curve
+            if near:
+                loss, pull, curve = _near_logistic(up, down, u, start, n, weight, slope, bend)
             else:
-                value += _against(kind, s, u, start, n, weight, slope, bend)
+                loss, pull, curve = pairs_of(s, u, start, n, weight, slope, bend)
+            value += weight * loss
+            slope[u] -= weight * pull
+            bend[u] += weight * curve
         values[q] = value
         for i in range(n):
-            gradient[a + order[a + i]] = steepness * slope[i]
+            gradient[a + rows[i]] = steepness * slope[i]
         if len(curvature) > 0:
             for i in range(n):
-                curvature[a + order[a + i]] = steepness * steepness * bend[i]
+                curvature[a + rows[i]] = steepness * steepness * bend[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**LANES)
+def _powers(s: Floats, up: Floats, down: Floats) -> bool:
+    """Whether the scores lie within NEAR of each other; then up = e^(c−s) and down = e^(s−c) are filled."""
+    if len(s) == 0:
+        return False
+    high, low = largest(s), smallest(s)
+    if high - low > NEAR:
+        return False
+    middle = 0.5 * (high + low)
+    for i in range(len(s)):
+        down[i] = exp(s[i] - middle)
+        up[i] = 1.0 / down[i]
+    return True
+
+
+# One kernel for each loss: a choice inside the loop would cost more than the pairs themselves.
+@njit(**PLAIN)
+def hinge_pairs(
+    steepness: float,
+    focused: bool,
+    scores: Floats,
+    truth: PairSet,
+    ptr: Ints,
+    first: int,
+    last: int,
+    out: Outputs,
+) -> None:
+    """Hinge over a pair set."""
+    _visit(_hinge, False, steepness, focused, scores, truth, ptr, first, last, out)
+
+
+@njit(**PLAIN)
+def squared_hinge_pairs(
+    steepness: float,
+    focused: bool,
+    scores: Floats,
+    truth: PairSet,
+    ptr: Ints,
+    first: int,
+    last: int,
+    out: Outputs,
+) -> None:
+    """Squared hinge over a pair set."""
+    _visit(_squared_hinge, False, steepness, focused, scores, truth, ptr, first, last, out)
+
+
+@njit(**PLAIN)
+def logistic_pairs(
+    steepness: float,
+    focused: bool,
+    scores: Floats,
+    truth: PairSet,
+    ptr: Ints,
+    first: int,
+    last: int,
+    out: Outputs,
+) -> None:
+    """Logistic over a pair set."""
+    _visit(_logistic, True, steepness, focused, scores, truth, ptr, first, last, out)
+
+
+@njit(**PLAIN)
+def sigmoid_pairs(
+    steepness: float,
+    focused: bool,
+    scores: Floats,
+    truth: PairSet,
+    ptr: Ints,
+    first: int,
+    last: int,
+    out: Outputs,
+) -> None:
+    """Sigmoid over a pair set."""
+    _visit(_sigmoid, False, steepness, focused, scores, truth, ptr, first, last, out)
+
+
+@njit(**PLAIN)
+def fidelity_pairs(
+    steepness: float,
+    focused: bool,
+    scores: Floats,
+    truth: PairSet,
+    ptr: Ints,
+    first: int,
+    last: int,
+    out: Outputs,
+) -> None:
+    """Fidelity over a pair set."""
+    _visit(_fidelity, False, steepness, focused, scores, truth, ptr, first, last, out)
+
+
+@njit(**PLAIN)
 def given_pairs(
     kind: int,
     steepness: float,
     scores: Floats,
-    better: Ints,
-    worse: Ints,
-    weight: Floats,
-    pair_ptr: Ints,
+    pairs: Pairs,
     ptr: Ints,
     first: int,
     last: int,
-    values: Floats,
-    gradient: Floats,
-    curvature: Floats,
+    out: Outputs,
 ) -> None:
     """Σ w·φ(steepness·(s_better − s_worse)) over the listed pairs of each query."""
+    better, worse, weight, pair_ptr = pairs
+    values, gradient, curvature = out
+    longest = longest_list(ptr, first, last)
+    s, slope, bend = np.empty(longest), np.empty(longest), np.empty(longest)
     for q in range(first, last):
-        a = ptr[q]
-        gradient[a : ptr[q + 1]] = 0.0
-        if len(curvature) > 0:
-            curvature[a : ptr[q + 1]] = 0.0
+        a, n = ptr[q], ptr[q + 1] - ptr[q]
+        for i in range(n):
+            s[i], slope[i], bend[i] = steepness * scores[a + i], 0.0, 0.0
         value = 0.0
         for p in range(pair_ptr[q], pair_ptr[q + 1]):
-            u, v = a + better[p], a + worse[p]
-            margin = steepness * (scores[u] - scores[v])
-            if kind == EXPONENTIAL:
-                loss = exp(min(-margin, 2.0 * EXPONENT_LIMIT))
-                down, curl = loss, loss
+            u, v, w = better[p], worse[p], weight[p]
+            if kind == HINGE:
+                loss, pull, curve = _hinge(s, u, v, v + 1, w, slope, bend)
+            elif kind == SQUARED_HINGE:
+                loss, pull, curve = _squared_hinge(s, u, v, v + 1, w, slope, bend)
+            elif kind == EXPONENTIAL:
+                loss, pull, curve = _exponential(s, u, v, v + 1, w, slope, bend)
+            elif kind == LOGISTIC:
+                loss, pull, curve = _logistic(s, u, v, v + 1, w, slope, bend)
+            elif kind == SIGMOID:
+                loss, pull, curve = _sigmoid(s, u, v, v + 1, w, slope, bend)
             else:
-                loss, down, curl = _pair(kind, margin)
-                if kind == LOGISTIC:
-                    loss += math.log1p(exp(-abs(margin)))
-            value += weight[p] * loss
-            gradient[u] -= weight[p] * steepness * down
-            gradient[v] += weight[p] * steepness * down
-            if len(curvature) > 0:
-                curvature[u] += weight[p] * steepness * steepness * curl
-                curvature[v] += weight[p] * steepness * steepness * curl
+                loss, pull, curve = _fidelity(s, u, v, v + 1, w, slope, bend)
+            value += w * loss
+            slope[u] -= w * pull
+            bend[u] += w * curve
         values[q] = value
-
-
-@njit(cache=True, nogil=True, fastmath=LANES)
-def exponential_pairs(
-    focused: bool,
-    scores: Floats,
-    order: NDArray[np.int32],
-    below: NDArray[np.int32],
-    whole: Ints,
-    shared: Ints,
-    share: Floats,
-    ptr: Ints,
-    first: int,
-    last: int,
-    values: Floats,
-    gradient: Floats,
-    curvature: Floats,
-) -> None:
-    """Σ e^(s_v − s_u) over the pairs of each query by factors: Σ_u e^−s_u · Σ_{v below u} e^s_v."""
-    for q in range(first, last):
-        a, n = ptr[q], ptr[q + 1] - ptr[q]
-        if n == 0:
-            continue
-        middle = 0.5 * (largest(scores, a, a + n) + smallest(scores, a, a + n))
-        up, down, lower = np.empty(n), np.empty(n), np.empty(n + 1)
         for i in range(n):
-            s = scores[a + order[a + i]] - middle
-            down[i] = exp(max(min(s, EXPONENT_LIMIT), -EXPONENT_LIMIT))
-            up[i] = 1.0 / down[i]
-            inside = 1.0 if i < whole[q] else (share[q] if i < shared[q] else 0.0)
-            up[i] *= inside
-            if focused:
-                down[i] *= 1.0 - inside
-        lower[n] = 0.0
-        for i in range(n - 1, -1, -1):
-            lower[i] = lower[i + 1] + down[i]
-        value, upper, taken = 0.0, 0.0, 0
-        for i in range(n):
-            while below[a + taken] <= i:
-                upper += up[taken]
-                taken += 1
-            loss = up[i] * lower[below[a + i]]
-            lost = down[i] * upper
-            value += loss
-            gradient[a + order[a + i]] = lost - loss
-            if len(curvature) > 0:
-                curvature[a + order[a + i]] = lost + loss
-        values[q] = value
-
-
-@njit(cache=True, nogil=True)
-def sweep_hinges(
-    squared: bool,
-    focused: bool,
-    scores: Floats,
-    order: NDArray[np.int32],
-    below: NDArray[np.int32],
-    whole: Ints,
-    shared: Ints,
-    share: Floats,
-    ptr: Ints,
-    first: int,
-    last: int,
-    values: Floats,
-    gradient: Floats,
-    curvature: Floats,
-) -> None:
-    """Σ max(0, 1 − (s_u − s_v)), plain or squared, in O(n log n) by two sweeps over the sorted scores.
-
-    Lists of up to COUNTING_LIMIT documents are faster pair by pair.
-    """
-    for q in range(first, last):
-        a, n = ptr[q], ptr[q + 1] - ptr[q]
-        if n <= COUNTING_LIMIT:
-            enumerate_pairs(
-                SQUARED_HINGE if squared else HINGE,
-                1.0,
-                focused,
-                scores,
-                order,
-                below,
-                whole,
-                shared,
-                share,
-                ptr,
-                q,
-                q + 1,
-                values,
-                gradient,
-                curvature,
-            )
-            continue
-        rows = order[a : a + n]
-        s = np.empty(n)
-        for i in range(n):
-            s[i] = scores[a + rows[i]]
-        s -= s.mean()
-        up, down, level = np.zeros(n), np.ones(n), np.empty(n, np.int64)
-        levels = 0
-        for i in range(n):
-            inside = 1.0 if i < whole[q] else (share[q] if i < shared[q] else 0.0)
-            up[i] = inside
-            if focused:
-                down[i] = 1.0 - inside
-            levels += i > 0 and below[a + i] != below[a + i - 1]
-            level[i] = levels
-        slope, bend = np.zeros(n), np.zeros(n)
-        by_score = np.argsort(s, kind="mergesort")
-        values[q] = _sweep_better(squared, s, level, levels + 1, up, down, by_score, slope, bend)
-        _sweep_worse(squared, s, level, levels + 1, up, down, by_score, slope, bend)
-        for i in range(n):
-            gradient[a + rows[i]] = slope[i]
+            gradient[a + i] = steepness * slope[i]
         if len(curvature) > 0:
             for i in range(n):
-                curvature[a + rows[i]] = bend[i]
-
-
-@njit(cache=True, nogil=True)
-def _sweep_better(
-    squared: bool,
-    s: Floats,
-    level: Ints,
-    levels: int,
-    up: Floats,
-    down: Floats,
-    by_score: Ints,
-    slope: Floats,
-    bend: Floats,
-) -> float:
-    """Loss, and slopes of the better members: scores falling, a Fenwick tree over levels holds the rivals.
-
-    Level 0 is the best label, so the rivals of u are the levels above its own number.
-    """
-    n = len(s)
-    tree = np.zeros((levels + 1, 3))
-    value = 0.0
-    entered = n - 1
-    for place in range(n - 1, -1, -1):
-        u = by_score[place]
-        while entered >= 0 and s[u] - s[by_score[entered]] < 1.0:
-            v = by_score[entered]
-            node = levels - level[v]
-            while node <= levels:
-                tree[node, 0] += down[v]
-                tree[node, 1] += down[v] * s[v]
-                tree[node, 2] += down[v] * s[v] * s[v]
-                node += node & -node
-            entered -= 1
-        if up[u] == 0.0:
-            continue
-        count, total, squares = 0.0, 0.0, 0.0
-        node = levels - level[u] - 1
-        while node > 0:
-            count += tree[node, 0]
-            total += tree[node, 1]
-            squares += tree[node, 2]
-            node -= node & -node
-        gap = 1.0 - s[u]
-        if squared:
-            value += up[u] * (count * gap * gap + 2.0 * gap * total + squares)
-            slope[u] -= 2.0 * up[u] * (count * gap + total)
-            bend[u] += 2.0 * up[u] * count
-        else:
-            value += up[u] * (count * gap + total)
-            slope[u] -= up[u] * count
-            bend[u] += up[u] * count
-    return value
-
-
-@njit(cache=True, nogil=True)
-def _sweep_worse(
-    squared: bool,
-    s: Floats,
-    level: Ints,
-    levels: int,
-    up: Floats,
-    down: Floats,
-    by_score: Ints,
-    slope: Floats,
-    bend: Floats,
-) -> None:
-    """Slopes of the worse members: scores rising, the tree holds the documents they should be below."""
-    n = len(s)
-    tree = np.zeros((levels + 1, 2))
-    entered = 0
-    for place in range(n):
-        v = by_score[place]
-        while entered < n and s[by_score[entered]] - s[v] < 1.0:
-            u = by_score[entered]
-            node = level[u] + 1
-            while node <= levels:
-                tree[node, 0] += up[u]
-                tree[node, 1] += up[u] * s[u]
-                node += node & -node
-            entered += 1
-        count, total = 0.0, 0.0
-        node = level[v]
-        while node > 0:
-            count += tree[node, 0]
-            total += tree[node, 1]
-            node -= node & -node
-        if squared:
-            slope[v] += 2.0 * down[v] * (count * (1.0 + s[v]) - total)
-            bend[v] += 2.0 * down[v] * count
-        else:
-            slope[v] += down[v] * count
-            bend[v] += down[v] * count
+                curvature[a + i] = steepness * steepness * bend[i]

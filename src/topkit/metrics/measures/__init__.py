@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from topkit.metrics.measure import Measure
 from topkit.metrics.measures.binary_preference import bpref, inferred_ap
+from topkit.metrics.measures.cascade import err, err_tm, kappa_err
 from topkit.metrics.measures.clicks import s_clicks
 from topkit.metrics.measures.counts import relevant, relevant_returned, returned, unjudged
-from topkit.metrics.measures.dcg import dcg, kappa_ndcg, mean_ndcg, ndcg
-from topkit.metrics.measures.err import err, err_tm, kappa_err
+from topkit.metrics.measures.discounted_gain import dcg, kappa_ndcg, mean_ndcg, ndcg
 from topkit.metrics.measures.exact import top_k_loss
 from topkit.metrics.measures.f_measure import f1
 from topkit.metrics.measures.pairs import auc, kendall_tau, weighted_kendall_tau
-from topkit.metrics.measures.precision import average_precision, precision, r_precision, recall, success
 from topkit.metrics.measures.preference import nwppref, ppref, rpref
 from topkit.metrics.measures.rank_biased import compatibility, rank_biased_precision
 from topkit.metrics.measures.recall_curve import eleven_point_average, interpolated_precision
 from topkit.metrics.measures.reciprocal import reciprocal_page_rank, reciprocal_rank
+from topkit.metrics.measures.relevant_found import average_precision, precision, r_precision, recall, success
 
 _REL = {"rel": None}
 """Binary measures take the smallest relevant label as a setting; by default it is the convention's."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from topkit.metrics.block import Block, Floats, at_depths, deepest
+from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention
-from topkit.metrics.measures.precision import least_relevant
+from topkit.metrics.measures.relevant_found import least_relevant
 
 
 def returned(block: Block, depths: list[int | None], convention: Convention) -> Floats:
@@ -30,9 +30,8 @@ def relevant_returned(
 
 def unjudged(block: Block, depths: list[int | None], convention: Convention) -> Floats:
     """The share of the first l places that hold a document that nobody judged."""
-    width = deepest(depths, block.width)
-    holes = (block.labels[:, :width] < 0) & block.inside[:, :width]
-    values = at_depths(np.cumsum(holes, axis=1), depths)
+    holes = (block.labels < 0) & block.inside
+    values = np.stack([holes[:, :depth].sum(axis=1) for depth in depths]).astype(np.float64)
     for row, depth in enumerate(depths):
         values[row] /= np.maximum(block.lengths, 1) if depth is None else depth
     return values

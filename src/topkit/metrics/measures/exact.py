@@ -17,6 +17,6 @@ def top_k_loss(block: Block, depths: list[int | None], convention: Convention) -
     """
     whole = block.width if block.lists.truth.k is None else min(block.lists.truth.k, block.width)
     width = deepest([whole if depth is None else depth for depth in depths], block.width)
-    wrong = np.maximum(block.labels[:, :width], 0) != block.ideal_labels(width)
-    any_wrong = [wrong[:, : whole if depth is None else depth].any(axis=1) for depth in depths]
+    wrong = np.maximum(block.by_rank[:width], 0) != block.ideal_by_rank(width)
+    any_wrong = [wrong[: whole if depth is None else depth].any(axis=0) for depth in depths]
     return np.stack(any_wrong).astype(np.float64)

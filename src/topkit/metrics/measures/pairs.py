@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention, discounts, gain_function
 from topkit.metrics.inversions import larger_before
-from topkit.metrics.measures.dcg import check_gain
-from topkit.metrics.measures.precision import least_relevant
+from topkit.metrics.measures.discounted_gain import check_gain
+from topkit.metrics.measures.relevant_found import least_relevant
 
 Integers = NDArray[np.int64]
 

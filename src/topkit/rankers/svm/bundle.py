@@ -1,4 +1,4 @@
-"""Cutting planes with one slack variable, for any convex loss of a linear model, with a duality gap as proof."""
+"""Cutting planes with one slack, for any convex loss of a linear model, with a duality gap as proof."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOFTNESSES = (1e-9, 1e-7, 1e-5)
 
 @dataclass
 class Planes:
-    """Lower bounds slope·w + height ≤ risk(w), kept from one penalty to the next: they hold for all of them."""
+    """Lower bounds slope·w + height ≤ risk(w), kept from one penalty to the next: they hold for all."""
 
     slopes: list[Floats] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
@@ -45,12 +45,12 @@ class Planes:
 def cutting_planes(
     risk: Risk, l2: float, start: Floats, planes: Planes, max_steps: int, tolerance: float
 ) -> tuple[Floats, Trace]:
-    """Minimise ½·l2·‖w‖² + risk(w); the best weights and the trace of the duality gap, relative to the objective.
+    """Minimise ½·l2·‖w‖² + risk(w); the best weights, and the trace of the gap relative to the objective.
 
-    Each step minimises the penalty plus the largest of the planes so far (a small quadratic problem, solved by
-    quadprog), and adds the risk's tangent there. The dual value of that problem is a lower bound of the optimum, so
-    the gap to the best objective seen is a proof; the method ends when it is at most ``tolerance`` of the
-    objective. Joachims, Finley & Yu, Machine Learning 2009; Teo et al., JMLR 2010.
+    Each step minimises the penalty plus the largest of the planes so far (a small quadratic problem, solved
+    by quadprog), and adds the risk's tangent there. The dual value of that problem is a lower bound of the
+    optimum, so the gap to the best objective seen is a proof; the method ends when it is at most
+    ``tolerance`` of the objective. Joachims, Finley & Yu, Machine Learning 2009; Teo et al., JMLR 2010.
     """
 
     def look(w: Floats) -> float:
@@ -80,7 +80,7 @@ def cutting_planes(
 
 
 def _lowest(planes: Planes, l2: float) -> tuple[Floats, Floats]:
-    """The w that minimises ½·l2·‖w‖² + max(0, planes), and the share of each plane (they sum to at most 1)."""
+    """The w that minimises ½·l2·‖w‖² + max(0, planes), and the share of each plane (in all, at most 1)."""
     from quadprog import solve_qp
 
     slopes, heights = np.array(planes.slopes), np.array(planes.heights)

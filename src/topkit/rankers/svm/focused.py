@@ -28,9 +28,9 @@ class FocusedSVM:
     ζ_q is the mean, over the cuts r = 1…k−1 of the order of the top k (T), of SVM-MAP's loss with the first r
     relevant and the others of T not; ξ_uv = max(0, 1 − w·(x_u − x_v)) from T to the rest (F). Each part is
     divided by its value at w = 0, so that both start at 1 (the paper's comparable range). β = 1 is SVM-MAP on
-    the cuts, β = 0 is RankSVM with the plain hinge on focused pairs, both with these query weights. A part that
-    says nothing (T of one document, F empty) counts 0. In graded truth, cuts lie between grades, and ties at
-    the border of T belong to it unless they have the lowest label. Niu, Guo, Lan & Cheng, SIGIR 2012.
+    the cuts, β = 0 is RankSVM with the plain hinge on focused pairs, both with these query weights. A part
+    that says nothing (T of one document, F empty) counts 0. In graded truth, cuts lie between grades, and
+    ties at the border of T belong to it unless they have the lowest label. Niu, Guo, Lan & Cheng, SIGIR 2012.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")

@@ -1,4 +1,4 @@
-"""Numba kernels of the SVM rankers: Hessian products over active pairs, and the most violated ranking of AP."""
+"""Numba kernels of the SVM rankers: Hessian products over active pairs, the most violated ranking of AP."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def rival_sums(
 ) -> None:
     """out_i = Σ w_ij·change_j over the rivals j of i: pairs (u, v) with u better and s_u − s_v < 1.
 
-    w_uv = up_u·down_v. Two sweeps over the sorted scores; a Fenwick tree over levels holds the rivals that the
-    margin reaches, so a list of n documents costs O(n log levels).
+    w_uv = up_u·down_v. Two sweeps over the sorted scores; a Fenwick tree over levels holds the rivals that
+    the margin reaches, so a list of n documents costs O(n log levels).
     """
     for q in range(first, last):
         a, b = ptr[q], ptr[q + 1]
@@ -132,12 +132,12 @@ def given_rival_sums(
 
 @njit(cache=True, nogil=True)
 def worst_interleaving(good: Floats, bad: Floats, above: Ints) -> None:
-    """For each irrelevant document, by falling score, how many relevant ones the most violated ranking puts above it.
+    """How many relevant documents the most violated ranking puts above each irrelevant one, by falling score.
 
-    ``good`` and ``bad`` are the falling scores of relevant and irrelevant documents. The ranking maximises
-    1 − AP + Σ z_ij (s_i − s_j)/(|R||N|) with z_ij = ±1. Moving the j-th irrelevant document above the i-th
-    relevant one gains i/((i+j−1)(i+j)|R|) − 2(s_i − s_j)/(|R||N|), which falls with j. So the best places rise
-    with j, and halving the range of j while narrowing that of i finds them all in O((|R|+|N|) log |N|).
+    ``good`` and ``bad`` are the falling scores of relevant and irrelevant documents. The ranking maximises 1
+    − AP + Σ z_ij (s_i − s_j)/(|R||N|) with z_ij = ±1. Moving the j-th irrelevant document above the i-th
+    relevant one gains i/((i+j−1)(i+j)|R|) − 2(s_i − s_j)/(|R||N|), which falls with j. So the best places
+    rise with j, and halving the range of j while narrowing that of i finds them all in O((|R|+|N|) log |N|).
     """
     relevant, others = len(good), len(bad)
     stack = np.empty((2 * 64, 4), np.int64)

@@ -13,7 +13,7 @@ from topkit.scorers import Floats
 Product = Callable[[Floats], Floats]
 
 FORCING = 0.1
-"""Conjugate gradients end when the residual is this share of the gradient, or its square root if that is less."""
+"""Conjugate gradients end at a residual of this share of the gradient, or of its root if that is less."""
 ENOUGH = 1e-4
 """Share of the promised decrease that a step must bring."""
 
@@ -23,9 +23,9 @@ def newton(
 ) -> tuple[Floats, Trace]:
     """Minimise ½·l2·‖w‖² + (mean squared hinge of the pairs) from ``start``; weights and trace.
 
-    Each step solves the Newton system by conjugate gradients, whose products with the Hessian cost O(n log n) a
-    query, and then halves the step until the objective falls. It ends when a step changes the objective by at
-    most ``tolerance`` and the slope is small too. Chapelle & Keerthi, Information Retrieval 2010.
+    Each step solves the Newton system by conjugate gradients, whose products with the Hessian cost O(n log n)
+    a query, and then halves the step until the objective falls. It ends when a step changes the objective by
+    at most ``tolerance`` and the slope is small too. Chapelle & Keerthi, Information Retrieval 2010.
     """
     scale = 1.0 / pairs.count
 

@@ -20,7 +20,7 @@ PAIR_SETS = ("all", "topk", "focused", "given")
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pair loss of a training set as a function of scores; pairs are never listed unless they are given."""
+    """The pair loss of a training set as a function of scores; pairs are listed only if they are given."""
 
     objective: Objective
     count: float
@@ -51,7 +51,8 @@ class Pairs:
     def hessian(self, scores: Floats, curvature: Floats) -> Callable[[Floats], Floats]:
         """Products of the squared hinge's Hessian at these scores with a change of the scores.
 
-        The Hessian is 2·(the Laplacian of the graph of pairs inside the margin); its diagonal is the curvature.
+        The Hessian is 2·(the Laplacian of the graph of pairs inside the margin); its diagonal is the
+        curvature.
         """
         from topkit.rankers.svm import kernels
 

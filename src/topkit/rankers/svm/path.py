@@ -9,12 +9,13 @@ import numpy as np
 from topkit.compute import Trace
 from topkit.rankers.contract import Job
 from topkit.scorers import Floats, Linear
-from topkit.scorers.network import filled, row_products
+from topkit.scorers.network import one_blas_thread
 
 Fit = Callable[[float, Floats], tuple[Floats, Trace]]
 """(l2, start) → weights and trace of ½·l2·‖w‖² + mean loss."""
 
 
+@one_blas_thread()
 def best_of_path(
     job: Job, fit: Fit, total: float, strengths: Sequence[float], what: str
 ) -> tuple[Linear, list[Trace]]:
@@ -28,12 +29,12 @@ def best_of_path(
     traces: list[Trace] = []
     if total <= 0:  # nothing to learn from
         return Linear(w), traces
-    valid = None if job.valid is None else filled(job.valid.X)
+    valid = job.valid
     for strength in strengths:
         w, trace = fit(1.0 / strength, w)
         trace.warn_unless_converged(f"{what} with C={strength / total:.3g}")
         traces.append(trace)
-        measure = trace.values[-1] if valid is None else job.judge(row_products(valid, w))
+        measure = trace.values[-1] if valid is None else job.judge(Linear(w).score(valid))
         job.report(f"C={strength / total:.1g}", len(traces), len(strengths), measure)
         if valid is None or measure > best_measure:
             best, best_measure = w, measure

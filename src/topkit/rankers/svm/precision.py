@@ -28,8 +28,8 @@ class PrecisionTasks:
     def per_list(self, scores: Floats) -> tuple[Floats, Floats]:
         """Values of the lists, and the slope of each in the scores of its own rows (without weights).
 
-        The value is max_z [1 − AP(z) + Ψ(z)·s − Ψ(truth)·s] over all rankings z, with
-        Ψ(z)·s = Σ z_ij (s_i − s_j)/(|R||N|) over relevant i and irrelevant j, z_ij = 1 if i is above j, else −1.
+        The value is max_z [1 − AP(z) + Ψ(z)·s − Ψ(truth)·s] over all rankings z, with Ψ(z)·s = Σ z_ij (s_i −
+        s_j)/(|R||N|) over relevant i and irrelevant j, z_ij = 1 if i is above j, else −1.
         """
         from topkit.rankers.svm import kernels
 
@@ -52,7 +52,8 @@ class PrecisionTasks:
 def whole_lists(data: Dataset, weights: Floats, rel: float, k: int) -> PrecisionTasks:
     """One task a query: documents of label ≥ ``rel`` are relevant.
 
-    In a full order, whose labels say nothing about relevance, the first k are, but no more than half the list.
+    In a full order, whose labels say nothing about relevance, the first k are, but no more than half the
+    list.
     """
     least: NDArray[np.float64] | float = rel
     if data.truth.kind == "order":
@@ -67,8 +68,8 @@ def whole_lists(data: Dataset, weights: Floats, rel: float, k: int) -> Precision
 def cuts_of_top(data: Dataset, k: int) -> tuple[PrecisionTasks, NDArray[np.int64]]:
     """The top k of each query, once for every cut of its order, the documents above the cut being relevant.
 
-    The weights of a query's cuts sum to 1; a cut never parts equal labels, so a total order of k documents has
-    k − 1. Also returns the query of each cut.
+    The weights of a query's cuts sum to 1; a cut never parts equal labels, so a total order of k documents
+    has k − 1. Also returns the query of each cut.
     """
     top = top_rows(data.y.astype(np.float64), data.ptr, k)
     bounds = np.searchsorted(top, data.ptr)

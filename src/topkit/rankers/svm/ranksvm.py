@@ -52,7 +52,7 @@ class RankSVM:
     C: float | None = None
     max_steps: int = 1000
     tolerance: float = 1e-3
-    """The plain hinge ends when its duality gap is this share of the objective; the squared one goes further."""
+    """The plain hinge ends when its gap is this share of the objective; the squared one goes further."""
 
     def __post_init__(self) -> None:
         check(self.loss in LOSSES, "loss", self.loss, " or ".join(LOSSES))
@@ -61,7 +61,7 @@ class RankSVM:
         check_penalty(self.C, self.max_steps, self.tolerance)
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
-        """The fitted model, and the trace of every fit: the objective (squared) or the relative gap (plain)."""
+        """The fitted model, and the trace of every fit: objective (squared) or relative gap (plain)."""
         pairs = Pairs.of(job, self.loss, self.pairs, self.k)
         X = filled(job.train.X)
         planes = Planes()

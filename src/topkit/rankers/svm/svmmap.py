@@ -28,10 +28,10 @@ class SvmMap:
     """SVM-MAP: ½‖w‖² + C Σ_q max_z [1 − AP(z) + w·Ψ(z) − w·Ψ(truth)] over all rankings z of query q.
 
     Ψ(z) = Σ z_ij (x_i − x_j)/(|R||N|) over relevant i and irrelevant j, with z_ij = 1 if z puts i above j,
-    else −1. Solved by cutting planes with one slack; the most violated ranking is found exactly in O(n log n).
-    Relevant is a label of at least ``rel``; in a full order, the first ``k`` (at most half the list). Queries
-    without relevant, or without irrelevant, documents count for nothing. The trace holds the relative duality
-    gap. Yue, Finley, Radlinski & Joachims, SIGIR 2007.
+    else −1. Solved by cutting planes with one slack; the most violated ranking is found exactly in O(n log
+    n). Relevant is a label of at least ``rel``; in a full order, the first ``k`` (at most half the list).
+    Queries without relevant, or without irrelevant, documents count for nothing. The trace holds the relative
+    duality gap. Yue, Finley, Radlinski & Joachims, SIGIR 2007.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [1, 0, 0], ["q", "q", "q"])

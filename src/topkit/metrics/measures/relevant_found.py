@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.metrics.block import Block, Floats, at_depths, deepest
+from topkit.metrics.block import Block, Floats, at_depths, deepest, running, slabs, sums_to_depths
 from topkit.metrics.conventions import Convention
 
 
@@ -18,8 +20,8 @@ def found(block: Block, depths: list[int | None], least: float) -> Floats:
     """Relevant documents among the first l, one row a depth."""
     if depths == [None]:
         return block.relevant_returned(least).astype(np.float64)[None, :]
-    width = deepest(depths, block.width)
-    return at_depths(np.cumsum(block.relevant(least)[:, :width], axis=1, dtype=np.int32), depths)
+    hits = block.relevant(least)[: deepest(depths, block.width)].astype(np.float64)
+    return at_depths(running(np.add, hits), depths)
 
 
 def precision(
@@ -63,20 +65,22 @@ def average_precision(
     Its mean over queries is MAP. A query without a relevant document has the convention's empty value.
     """
     least = least_relevant(convention, rel)
-    relevant = block.relevant(least)
-    hits = np.flatnonzero(relevant)
-    counts = block.relevant_returned(least)
-    first = np.cumsum(counts) - counts
-    share = np.arange(1, len(hits) + 1, dtype=np.float64)
-    share -= np.repeat(first, counts)
-    ranks = hits - np.repeat(np.arange(len(block)) * block.width - 1, counts)
-    share /= ranks
-    values = np.empty((len(depths), len(block)))
-    for row, depth in enumerate(depths):
-        part = share if depth is None else np.where(ranks <= depth, share, 0.0)
-        values[row] = np.add.reduceat(np.append(part, 0.0), first)
-        values[row, counts == 0] = 0.0
-    return over(values, block.relevant_known(least), convention)
+    width = deepest(depths, block.width)
+    inverse_ranks = 1.0 / np.arange(1, width + 1)
+    sums = sums_to_depths(_found_at_hits(block.relevant(least)[:width]), inverse_ranks, depths)
+    return over(sums, block.relevant_known(least), convention)
+
+
+def _found_at_hits(relevant: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]:
+    """r·P@r where the document at rank r is relevant, else 0; some ranks at a time."""
+    found_before = np.zeros(relevant.shape[1], np.int32)
+    for ranks in slabs(relevant.shape):
+        hits = relevant[ranks].astype(np.int32)
+        found_there = hits.copy()
+        found_there[0] += found_before
+        found_before = running(np.add, found_there)[-1].copy()
+        found_there *= hits
+        yield found_there
 
 
 def r_precision(
@@ -86,9 +90,10 @@ def r_precision(
     least = least_relevant(convention, rel)
     known = block.relevant_known(least)
     cut = np.floor(known * mult + 0.9).astype(np.int64)
-    running = np.zeros((len(block), block.width + 1), np.int32)
-    np.cumsum(block.relevant(least), axis=1, out=running[:, 1:])
-    hits = running[np.arange(len(block)), np.minimum(cut, block.width)].astype(np.float64)
+    counts = np.zeros((block.width + 1, len(block)))
+    counts[1:] = block.relevant(least)
+    running(np.add, counts)
+    hits = counts[np.minimum(cut, block.width), np.arange(len(block))]
     return over(hits[None, :], cut, convention)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topkit.data import InputError
-from topkit.metrics.block import Block, Floats, Labels, at_depths, deepest
+from topkit.metrics.block import Block, Floats, Labels, at_depths, deepest, running, tabulated
 from topkit.metrics.conventions import Convention, discounts, gain_function
 
 
@@ -51,18 +51,18 @@ def kappa_ndcg(block: Block, depths: list[int | None], convention: Convention) -
 def ideal_dcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
     """DCG@l of the best order of all judged documents, returned or missed: (depths, queries)."""
     width = deepest(depths, block.width + block.missed.shape[1])
-    return _discounted(block.ideal_labels(width), depths, convention)
+    return _discounted(block, block.ideal_by_rank(width), depths, convention)
 
 
 def _dcg(block: Block, depths: list[int | None], convention: Convention) -> Floats:
     check_gain(block, convention)
-    return _discounted(block.labels[:, : deepest(depths, block.width)], depths, convention)
+    return _discounted(block, block.by_rank[: deepest(depths, block.width)], depths, convention)
 
 
-def _discounted(labels: Labels, depths: list[int | None], convention: Convention) -> Floats:
-    gains = gain_function(convention.gain)(labels)
-    gains *= discounts(convention.discount, labels.shape[1])
-    return at_depths(np.cumsum(gains, axis=1, out=gains), depths)
+def _discounted(block: Block, labels: Labels, depths: list[int | None], convention: Convention) -> Floats:
+    gains = tabulated(gain_function(convention.gain), labels, block.lists.largest_label)(labels)
+    gains *= discounts(convention.discount, len(labels))[:, None]
+    return at_depths(running(np.add, gains), depths)
 
 
 def _short(values: Floats, block: Block, depths: list[int | None], convention: Convention) -> Floats:

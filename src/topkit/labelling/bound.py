@@ -1,0 +1,20 @@
+"""The number of judgments that no strategy can stay below in the worst case."""
+
+from __future__ import annotations
+
+from math import log2
+
+
+def lower_bound(n: int, k: int) -> float:
+    """n − k + log₂(n·(n−1)···(n−k+2)): judgments needed in the worst case for the ordered top k of n.
+
+    Every item outside the top k must lose once (n − k), and the order of the first k − 1 must be told apart
+    from all others. k := min(k, n); 0 for n = 1.
+
+    Reference: D. E. Knuth, The Art of Computer Programming 3, section 5.3.3.
+
+    >>> round(lower_bound(50, 10), 1), lower_bound(8, 1), lower_bound(1, 5)
+    (89.7, 7.0, 0.0)
+    """
+    k = min(k, n)
+    return float(n - k) + sum(log2(n - i) for i in range(k - 1))

@@ -1,0 +1,261 @@
+"""Labelling: which question comes next, as an immutable value that is a fold over the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from math import nan
+from random import Random
+from typing import NamedTuple, cast
+
+from topkit.data.errors import InputError
+from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Preference
+from topkit.labelling.bound import lower_bound
+from topkit.labelling.contest import Ask, Contest, Finish, Play, keep_sides
+from topkit.labelling.known import Known
+from topkit.labelling.result import TopK, top_k
+from topkit.labelling.strategies import STRATEGIES
+from topkit.labelling.strategies.graded import GRADES
+
+
+class Question(NamedTuple):
+    """Which of two documents is more relevant? Or, if ``b`` is None: which grade has document ``a``?"""
+
+    a: str
+    b: str | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The answers that the question takes."""
+        return ANSWERS if self.b is not None else GRADES
+
+
+class Answered(NamedTuple):
+    """A question with its answer; who gave it and how long it took are kept but decide nothing."""
+
+    a: str
+    b: str | None
+    answer: str
+    assessor: str = ""
+    seconds: float | None = None
+
+
+class Progress(NamedTuple):
+    """How far a labelling is."""
+
+    asked: int
+    least: int
+    """The fewest questions that can still come."""
+    most: int
+    """The most questions that can still come."""
+    likely: float
+    """About how many will still come, for a bar or a clock."""
+    lower_bound: float
+    """Judgments that no strategy can stay below in the worst case; see :func:`lower_bound`."""
+
+    @property
+    def share(self) -> float:
+        """The share of the work that is done, from 0 to 1."""
+        return self.asked / (self.asked + self.likely) if self.asked + self.likely else 1.0
+
+
+class _State:
+    """Where a labelling stands. The running play is handed on to whoever answers first."""
+
+    def __init__(self, strategy: str, contest: Contest) -> None:
+        self.strategy = strategy
+        self.contest = contest
+        self.ask: Ask | None = None
+        self.finish: Finish | None = None
+        self.running: list[Play] = []
+
+    def advanced(self, play: Play, answer: str | None) -> _State:
+        """The state after an answer (None starts the play)."""
+        after = _State(self.strategy, self.contest)
+        try:
+            after.ask = next(play) if answer is None else play.send(answer)
+            after.running.append(play)
+        except StopIteration as end:
+            after.finish = end.value
+        return after
+
+    def replayed(self, answers: Iterable[str]) -> _State:
+        """The state after all these answers, from the start."""
+        play = keep_sides(STRATEGIES[self.strategy](self.contest), Random(self.contest.seed + 1))
+        state = self.advanced(play, None)
+        for answer in answers:
+            state = state.advanced(state.running.pop(), answer)
+        return state
+
+
+@dataclass(frozen=True, repr=False)
+class Labelling:
+    """The labelling of one query's items: ask, answer, until the top k are in order.
+
+    A value: ``answer`` and ``undo`` return new ones and change nothing. It is a pure function of (items, k,
+    strategy, seed, prior, answers): replaying the answers gives the same state and the same next question.
+
+    - ``items``: ids of the documents, all different.
+    - ``k``: how many places to fill; k ≥ n asks for the order of all.
+    - ``strategy``: a name in ``STRATEGIES``.
+    - ``prior``: the items by expected relevance, the best first; items left out come last, in their order.
+
+    Answers: "a" or "b" is better, "tie" (about the same), "bad-a" or "bad-b" (clearly irrelevant: leaves the
+    contest at once with all that is known to be no better). Items that tie share a place.
+
+    >>> lab = Labelling(["x", "y", "z"], k=1)
+    >>> lab.question
+    Question(a='z', b='x')
+    >>> lab = lab.answer("b").answer("bad-a")
+    >>> lab.question is None, lab.result.order
+    (True, ('x',))
+    """
+
+    items: Sequence[str]
+    k: int
+    strategy: str = "adaptive"
+    seed: int = 0
+    prior: Sequence[str] | None = None
+    answers: Sequence[Answered] = field(init=False)
+    _state: _State = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "items", tuple(self.items))
+        set_field(self, "prior", None if self.prior is None else tuple(self.prior))
+        set_field(self, "answers", ())
+        contest = _contest(self.items, self.k, self.strategy, self.seed, self.prior)
+        set_field(self, "_state", _State(self.strategy, contest).replayed(()))
+
+    @classmethod
+    def from_answers(
+        cls,
+        items: Sequence[str],
+        k: int,
+        strategy: str = "adaptive",
+        seed: int = 0,
+        prior: Sequence[str] | None = None,
+        *,
+        answers: Iterable[Answered | str],
+    ) -> Labelling:
+        """The state after these answers: bare ones, or with their questions, which must be those asked.
+
+        >>> lab = Labelling("xyz", k=2).answer("a").answer("tie")
+        >>> Labelling.from_answers("xyz", k=2, answers=lab.answers) == lab
+        True
+        """
+        lab = cls(items, k, strategy, seed, prior)
+        for number, given in enumerate(answers, 1):
+            if isinstance(given, str):
+                lab = lab.answer(given)
+                continue
+            if lab.question != given[:2]:
+                raise InputError(
+                    f"answer {number} is to {given[:2]}, but the question there is {lab.question}",
+                    "items, k, strategy, seed and prior must be those the answers were given for",
+                )
+            lab = lab.answer(given.answer, given.assessor, given.seconds)
+        return lab
+
+    # -- ask and answer ------------------------------------------------------------------------------------
+    @property
+    def question(self) -> Question | None:
+        """What to ask next; None when the top k are known."""
+        ask = self._state.ask
+        if ask is None:
+            return None
+        return Question(self.items[ask.a], None if ask.b is None else self.items[ask.b])
+
+    def answer(self, answer: str, assessor: str = "", seconds: float | None = None) -> Labelling:
+        """The labelling after the answer to ``question``."""
+        question = self.question
+        if question is None:
+            raise InputError("the labelling is complete", "look at its result")
+        if answer not in question.choices:
+            raise InputError(f"{answer!r} is no answer", f"answer {', '.join(question.choices)}")
+        answered = Answered(question.a, question.b, answer, assessor, seconds)
+        try:
+            play = self._state.running.pop()
+        except IndexError:  # this value was answered before: its play has moved on, so play again up to here
+            play = self._state.replayed(given.answer for given in self.answers).running.pop()
+        return self._with((*self.answers, answered), self._state.advanced(play, answer))
+
+    def undo(self) -> Labelling:
+        """The labelling before the last answer; the same where there is none."""
+        before = self.answers[:-1]
+        return self._with(tuple(before), self._state.replayed(given.answer for given in before))
+
+    def _with(self, answers: tuple[Answered, ...], state: _State) -> Labelling:
+        after = copy(self)
+        object.__setattr__(after, "answers", answers)
+        object.__setattr__(after, "_state", state)
+        return after
+
+    # -- what is known -------------------------------------------------------------------------------------
+    @property
+    def result(self) -> TopK | None:
+        """The ordered top k; None while there are questions."""
+        finish = self._state.finish
+        if finish is None:
+            return None
+        grades = {a: answer for a, b, answer, *_ in self.answers if b is None}
+        return top_k(self.items, self.k, finish, self.known(), grades or None)
+
+    @property
+    def progress(self) -> Progress:
+        """Questions asked and still to ask."""
+        bound = lower_bound(len(self.items), self.k)
+        ask = self._state.ask
+        if ask is None:
+            return Progress(len(self.answers), 0, 0, 0.0, bound)
+        likely = (ask.least + ask.most) / 2 if ask.likely is None else ask.likely
+        return Progress(len(self.answers), ask.least, ask.most, likely, bound)
+
+    def known(self) -> Known:
+        """All that the answers imply; items are numbered as in ``items``."""
+        number = {item: i for i, item in enumerate(self.items)}
+        known = Known(len(self.items))
+        for a, b, answer, *_ in self.answers:
+            if b is not None:
+                known.record(number[a], number[b], answer)
+            elif answer == GRADES[0]:
+                known.bad |= 1 << number[a]
+        return known
+
+    def judgments(self, query: str = "") -> Judgments:
+        """The answers as records, to be stored, compared or learnt from."""
+        grades: list[Grade] = []
+        preferences: list[Preference] = []
+        for a, b, answer, assessor, seconds in self.answers:
+            time = nan if seconds is None else seconds
+            if b is None:
+                grades.append(Grade(query, a, GRADES.index(answer), assessor, time))
+            else:
+                preferences.append(Preference(query, a, b, cast(Answer, answer), assessor, time))
+        return Judgments(tuple(grades), tuple(preferences))
+
+    def __repr__(self) -> str:
+        state = f"{len(self.answers)} answers, " + ("done" if self._state.ask is None else str(self.question))
+        return f"Labelling({len(self.items)} items, k={self.k}, {self.strategy}, {state})"
+
+
+def _contest(items: Sequence[str], k: int, strategy: str, seed: int, prior: Sequence[str] | None) -> Contest:
+    if not items:
+        raise InputError("there is nothing to label", "give at least one item")
+    number = {item: i for i, item in enumerate(items)}
+    if len(number) < len(items):
+        again = next(item for i, item in enumerate(items) if number[item] != i)
+        raise InputError(f"item {again!r} is given twice", "give every item once")
+    if k < 1:
+        raise InputError(f"k must be at least 1, not {k}")
+    if strategy not in STRATEGIES:
+        raise InputError(f"unknown strategy {strategy!r}", f"choose one of {', '.join(STRATEGIES)}")
+    order = None
+    if prior is not None:
+        unknown = [item for item in prior if item not in number]
+        if unknown or len(set(prior)) < len(prior):
+            what = f"{unknown[0]!r}, which is no item" if unknown else "an item twice"
+            raise InputError(f"the prior names {what}", "give items by expected relevance, each once")
+        order = tuple(number[item] for item in dict.fromkeys((*prior, *items)))
+    return Contest(len(items), min(k, len(items)), seed, order)

@@ -1,0 +1,22 @@
+"""The five-grade tool: one question a document."""
+
+from __future__ import annotations
+
+from topkit.labelling.contest import Ask, Contest, Finish, Play
+
+GRADES = ("bad", "fair", "good", "excellent", "perfect")
+"""The answers to a question about one document; their places 0–4 are the grades."""
+
+
+def graded(contest: Contest) -> Play:
+    """Ask for a grade of every document; documents of one grade share a place.
+
+    "Bad" documents leave the contest. The order within a grade is the order of asking, which is random.
+    """
+    by_grade: list[list[int]] = [[] for _ in GRADES]
+    order = contest.shuffled()
+    for asked, item in enumerate(order):
+        left = contest.n - asked
+        answer = yield Ask(item, None, left, left, left)
+        by_grade[GRADES.index(answer)].append(item)
+    return Finish([group for group in reversed(by_grade[1:]) if group])

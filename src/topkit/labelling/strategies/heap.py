@@ -1,0 +1,104 @@
+"""The labelling algorithm of Niu et al. (SIGIR 2012): a heap of the k best so far, by judgments."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+
+from topkit.labelling.contest import Ask, Contest, Finish, Play
+from topkit.labelling.known import Known, Relation, in_groups
+
+
+def heap(contest: Contest) -> Play:
+    """Algorithm 1 of the paper, asking every comparison that its heap makes, even one asked before.
+
+    k random items become a min-heap (the root is the least relevant); every other item, in random order,
+    is compared with the root and replaces it if it is better, then sifts down; at last the heap is sorted.
+    O(n log k) judgments. A tie never replaces the root and ends a sift.
+
+    Reference: S. Niu, J. Guo, Y. Lan, X. Cheng: Top-k learning to rank, SIGIR 2012, section 3.1.
+    """
+    return _Heap(contest, repeats=True).play()
+
+
+def heap_once(contest: Contest) -> Play:
+    """The paper's heap, except that it never asks what the answers imply (so no pair comes twice)."""
+    return _Heap(contest, repeats=False).play()
+
+
+class _ItemLeftError(Exception):
+    """An item was marked bad in the middle of a heap operation."""
+
+
+class _Heap:
+    """``tree[0]`` is the root, the least relevant item kept; ``queue`` holds the items still to come."""
+
+    def __init__(self, contest: Contest, repeats: bool) -> None:
+        self.k = contest.k
+        self.repeats = repeats
+        self.known = Known(contest.n)
+        self.tree: list[int] = []
+        self.queue = deque(contest.shuffled())
+        self.sorting = self.k
+        """Size of the part of the tree that is not sorted yet."""
+
+    def play(self) -> Play:
+        while True:
+            try:
+                yield from self._build()
+                yield from self._challenge()
+                yield from self._sort()
+                return Finish(in_groups(self.known, self.tree))
+            except _ItemLeftError:  # every operation swaps, so tree and queue hold all items at any moment
+                self.tree = [item for item in self.tree if not self.known.is_bad(item)]
+                self.queue = deque(item for item in self.queue if not self.known.is_bad(item))
+
+    def _build(self) -> Generator[Ask, str, None]:
+        while self.queue and len(self.tree) < self.k:
+            self.tree.append(self.queue.popleft())
+        self.sorting = len(self.tree)
+        for place in reversed(range(len(self.tree) // 2)):
+            yield from self._sink(place)
+
+    def _challenge(self) -> Generator[Ask, str, None]:
+        while self.queue:
+            winner = yield from self._compare(self.queue[0], self.tree[0])
+            challenger = self.queue.popleft()
+            if winner == "a":
+                self.tree[0] = challenger
+                yield from self._sink(0)
+
+    def _sort(self) -> Generator[Ask, str, None]:
+        """Heapsort in place: the least relevant goes to the end again and again, so the best comes first."""
+        while self.sorting > 1:
+            self.sorting -= 1
+            self._swap(0, self.sorting)
+            yield from self._sink(0)
+
+    def _sink(self, place: int) -> Generator[Ask, str, None]:
+        while (child := 2 * place + 1) < self.sorting:
+            if child + 1 < self.sorting:
+                left, right = self.tree[child], self.tree[child + 1]
+                child += (yield from self._compare(left, right)) == "a"
+            if (yield from self._compare(self.tree[place], self.tree[child])) != "a":
+                return
+            self._swap(place, child)
+            place = child
+
+    def _swap(self, i: int, j: int) -> None:
+        self.tree[i], self.tree[j] = self.tree[j], self.tree[i]
+
+    def _compare(self, a: int, b: int) -> Generator[Ask, str, Relation]:
+        if not self.repeats and (implied := self.known.relation(a, b)):
+            return implied
+        answer = yield Ask(a, b, max(1, self.known.undefeated - 1), self._most())
+        self.known.record(a, b, answer)
+        if answer.startswith("bad"):
+            raise _ItemLeftError
+        return "a" if answer == "a" else "b" if answer == "b" else "tie"
+
+    def _most(self) -> int:
+        """Two comparisons a level and sift; the sift under way counts as a whole one."""
+        levels = self.k.bit_length() - 1
+        sifts = len(self.queue) + self.sorting + self.k // 2 + 1
+        return sifts * 2 * levels + len(self.queue) + 1

@@ -1,0 +1,92 @@
+"""A knockout tournament with replay: the bracket is played once, then again along each winner's path."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from math import log2
+
+from topkit.labelling.contest import Ask, Contest, Finish, Play
+
+
+def knockout(contest: Contest) -> Play:
+    """Play a bracket of random pairs; take out the winner, replay its path, and so on for k places.
+
+    n − 1 + (k − 1)(⌈log₂n⌉ − 1) judgments at most. The tournament's order of play keeps the winner of the
+    last match on the screen wherever it can.
+    """
+    return _Bracket(contest).play()
+
+
+class _Bracket:
+    """A complete binary tree: node v plays 2v against 2v+1, the leaves are n … 2n−1."""
+
+    def __init__(self, contest: Contest) -> None:
+        self.k, self.n = contest.k, contest.n
+        order = contest.shuffled()
+        self.winner = [-1] * self.n + order
+        self.leaf = {item: self.n + place for place, item in enumerate(order)}
+        self.open = [v < self.n for v in range(2 * self.n)]
+        """Nodes whose match is to be played (again)."""
+        self.size = [1] * (2 * self.n)
+        """Items in the contest below a node."""
+        for node in reversed(range(1, self.n)):
+            self.size[node] = self.size[2 * node] + self.size[2 * node + 1]
+        self.twins: list[list[int]] = [[] for _ in order]
+        self.places = 0
+        self.matches = self.n - 1
+        """Matches still to play before the next place is known."""
+
+    def play(self) -> Play:
+        groups: list[list[int]] = []
+        while self.places < self.k and self.size[1]:
+            best = yield from self._settle(1)
+            groups.append([best, *self.twins[best]])
+            self.places += len(groups[-1])
+            for item in groups[-1]:
+                self._remove(self.leaf[item])
+            self.matches = self._open_matches(1)
+        return Finish(groups)
+
+    def _settle(self, node: int) -> Generator[Ask, str, int]:
+        """The winner of a node, after playing all open matches below it."""
+        if not self.open[node]:
+            return self.winner[node]
+        left, right = 2 * node, 2 * node + 1
+        if self.size[left] and self.size[right]:
+            a = yield from self._settle(left)
+            b = yield from self._settle(right)
+            answer = yield Ask(a, b, *self._bounds())
+            self.matches -= 1
+            if answer == "tie":
+                self.twins[a] += [b, *self.twins[b]]
+            elif answer.startswith("bad"):  # and so is all that it beat, which is all that stands below it
+                self._remove(left if answer == "bad-a" else right)
+            self.winner[node] = b if answer in ("b", "bad-a") else a
+        else:
+            self.winner[node] = yield from self._settle(left if self.size[left] else right)
+        self.open[node] = False
+        return self.winner[node]
+
+    def _remove(self, node: int) -> None:
+        """Take all items below a node out of the contest; the matches above it are open again."""
+        gone = self.size[node]
+        if node < self.n and gone:
+            self._remove(2 * node)
+            self._remove(2 * node + 1)
+            return
+        while gone and node:
+            self.size[node] -= gone
+            self.open[node] = node < self.n
+            node //= 2
+
+    def _open_matches(self, node: int) -> int:
+        if not self.open[node] or not self.size[node]:
+            return 0
+        left, right = 2 * node, 2 * node + 1
+        both = bool(self.size[left] and self.size[right])
+        return both + self._open_matches(left) + self._open_matches(right)
+
+    def _bounds(self) -> tuple[int, int, float]:
+        later = self.k - self.places - 1
+        replay = (self.n - 1).bit_length() - 1
+        return self.matches, self.matches + later * replay, self.matches + later * (log2(self.n) - 1)

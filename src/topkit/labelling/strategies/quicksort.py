@@ -1,0 +1,50 @@
+"""Quicksort by judgments, stopped as soon as the top k are in order."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from random import Random
+
+from topkit.labelling.contest import Ask, Contest, Finish, Play, count
+
+
+def quicksort(contest: Contest) -> Play:
+    """Split the items by a random pivot, sort the better part first, and stop when k are in order.
+
+    O(n + k log k) judgments in the mean (O(n log n) for k = n).
+
+    Reference: N. Ailon, M. Mohri: An efficient reduction of ranking to classification, COLT 2008.
+    """
+    chance = contest.random()
+    groups: list[list[int]] = []
+    parts = [(list(range(contest.n)), False)]  # the best last; True: its items tie, so it is a group already
+    while parts and count(groups) < contest.k:
+        part, tied = parts.pop()
+        if tied or len(part) == 1:
+            groups.append(part)
+            continue
+        later = sum(_pairs(len(other)) for other, tied in parts if not tied)
+        better, same, worse = yield from _split(part, chance, later)
+        if not same:  # the pivot is bad, and with it all that is worse
+            parts = []
+        parts += [(side, side is same) for side in (worse, same, better) if side]
+    return Finish(groups)
+
+
+def _split(
+    part: list[int], chance: Random, later: int
+) -> Generator[Ask, str, tuple[list[int], list[int], list[int]]]:
+    """The items better than a random pivot, its equals, and the worse; no equals if the pivot is bad."""
+    pivot = part.pop(chance.randrange(len(part)))
+    sides: dict[str, list[int]] = {"a": [], "tie": [pivot], "b": [], "bad-a": []}
+    size = len(part)
+    while part:
+        answer = yield Ask(part[-1], pivot, len(part), len(part) + _pairs(size) + later)
+        if answer == "bad-b":
+            return sides["a"] + part, [], []
+        sides[answer].append(part.pop())
+    return sides["a"], sides["tie"], sides["b"]
+
+
+def _pairs(size: int) -> int:
+    return size * (size - 1) // 2

@@ -1,0 +1,1 @@
+"""Pairwise losses whose sums over pairs follow from a sorted list."""

@@ -38,13 +38,6 @@ if TYPE_CHECKING:
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
     from topkit.data import write_scores as write_scores
-    from topkit.labelling import STRATEGIES as STRATEGIES
-    from topkit.labelling import Labelling as Labelling
-    from topkit.labelling import SimulatedAssessor as SimulatedAssessor
-    from topkit.labelling import TopK as TopK
-    from topkit.labelling import consensus as consensus
-    from topkit.labelling import label_dataset as label_dataset
-    from topkit.labelling import merged as merged
     from topkit.features import audit as audit
     from topkit.features import best_sentences as best_sentences
     from topkit.features import build_dataset as build_dataset
@@ -53,6 +46,13 @@ if TYPE_CHECKING:
     from topkit.features import read_documents as read_documents
     from topkit.features import read_links as read_links
     from topkit.features import read_queries as read_queries
+    from topkit.labelling import STRATEGIES as STRATEGIES
+    from topkit.labelling import Labelling as Labelling
+    from topkit.labelling import SimulatedAssessor as SimulatedAssessor
+    from topkit.labelling import TopK as TopK
+    from topkit.labelling import consensus as consensus
+    from topkit.labelling import label_dataset as label_dataset
+    from topkit.labelling import merged as merged
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
     from topkit.metrics import CONVENTIONS as CONVENTIONS

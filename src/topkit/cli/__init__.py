@@ -10,13 +10,11 @@ from topkit.cli.audit import audit
 from topkit.cli.data import app as data_app
 from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
+from topkit.cli.features import app as features_app
+from topkit.cli.fuse import fuse
 from topkit.cli.label import app as label_app
-from topkit.cli.fuse import fuse
-from topkit.cli.features import app as features_app
-from topkit.version import __version__
-from topkit.cli.features import app as features_app
-from topkit.cli.fuse import fuse
 from topkit.cli.study import app as study_app
+from topkit.version import __version__
 
 app = typer.Typer(
     name="topkit",

@@ -14,8 +14,8 @@ from topkit.cli.features import app as features_app
 from topkit.cli.fuse import fuse
 from topkit.cli.label import app as label_app
 from topkit.cli.study import app as study_app
-from topkit.version import __version__
 from topkit.cli.train import score, train
+from topkit.version import __version__
 
 app = typer.Typer(
     name="topkit",

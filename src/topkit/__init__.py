@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from topkit.rankers import RANKERS as RANKERS
     from topkit.rankers import load_ranker as load_ranker
     from topkit.rankers import ranker as ranker
+    from topkit.rankers.linear import pair_margins as pair_margins
+    from topkit.rankers.linear import refine as refine
 
 _ROOM_OF = {
     "AGGREGATORS": "topkit.aggregate",
@@ -105,12 +107,14 @@ _ROOM_OF = {
     "loss": "topkit.losses",
     "metric": "topkit.metrics",
     "normalise": "topkit.data",
+    "pair_margins": "topkit.rankers.linear",
     "ranker": "topkit.rankers",
     "read_letor": "topkit.data",
     "read_parquet": "topkit.data",
     "read_preferences": "topkit.data",
     "read_qrels": "topkit.data",
     "read_run": "topkit.data",
+    "refine": "topkit.rankers.linear",
     "read_scores": "topkit.data",
     "split": "topkit.data",
     "write_scores": "topkit.data",

@@ -14,6 +14,7 @@ from topkit.cli.features import app as features_app
 from topkit.cli.fuse import fuse
 from topkit.cli.label import app as label_app
 from topkit.cli.study import app as study_app
+from topkit.cli.train import score, train
 from topkit.version import __version__
 
 app = typer.Typer(
@@ -32,6 +33,8 @@ app.add_typer(features_app, name="features")
 app.command("eval", no_args_is_help=True)(evaluate)
 app.command("fuse", no_args_is_help=True)(fuse)
 app.add_typer(study_app, name="study")
+app.command("train", no_args_is_help=True)(train)
+app.command("score", no_args_is_help=True)(score)
 
 
 def _version(wanted: bool) -> None:

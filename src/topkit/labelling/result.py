@@ -73,12 +73,14 @@ def top_k(
         places += [len(order) + 1] * min(room, len(group))
         order += group[:room]
         tied_out = group[room:]
+    listed = {*order, *tied_out}  # a strategy may have dropped what ties with its last place
+    tied_out += [i for i in range(len(items)) if i not in listed and known.relation(order[-1], i) == "tie"]
     confidence = finish.confidence
     return TopK(
         tuple(items[i] for i in order),
         tuple(places),
         tuple(items[i] for i in tied_out),
         frozenset(items[i] for i in bad),
-        None if confidence is None else tuple(confidence[i] for i in order),
+        None if confidence is None else tuple(confidence.get(i, 0.0) for i in order),
         grades,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from math import erf, pi, sin, sqrt
 from random import Random
@@ -43,6 +44,7 @@ def prior_ranking(rank: Sequence[int], tau: float, chance: Random, kind: PriorKi
     return sorted(range(n), key=value.__getitem__)
 
 
+@cache
 def _rank_noise(n: int, tau: float) -> float:
     """σ of the ``rank`` prior, by bisection."""
     low, high = 1e-4, 100.0

@@ -12,6 +12,8 @@ Places are cells: one a place down to 2k, then growing geometrically.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,7 +39,11 @@ def cells(n: int, k: int) -> Array:
 
 
 class Beliefs:
-    """Beliefs about the places of units (a unit is a document, or several that tie)."""
+    """Beliefs about the places of units (a unit is a document, or several that tie).
+
+    Pair p has two rows: 2p for the unit that won its first answer, 2p + 1 for the other; so the other side of
+    row r is row r ^ 1.
+    """
 
     def __init__(self, log_prior: Array, sizes: Array, borders: Array, error: float) -> None:
         self.log_prior = log_prior
@@ -45,51 +51,48 @@ class Beliefs:
         self.sizes = sizes
         self.middles = (borders[1:] + borders[:-1]) / 2
         self.error = error
-        self.pair: dict[tuple[int, int], int] = {}
-        self.first: Index = np.zeros(0, np.int64)
-        self.second: Index = np.zeros(0, np.int64)
+        self.row: dict[tuple[int, int], int] = {}
+        """(unit, other unit) → the row of the first of them."""
+        self.unit: Index = np.zeros(0, np.int64)
         self.wins = np.zeros(0)
-        self.losses = np.zeros(0)
-        self.to_first = np.zeros((0, log_prior.shape[1]))
-        self.to_second = np.zeros((0, log_prior.shape[1]))
+        """Answers for the unit of a row against the other."""
+        self.messages = np.zeros((0, log_prior.shape[1]))
+        """ln of what the pair tells the unit of a row."""
+        self._by_unit: Index = np.zeros(0, np.int64)
+        self._starts: Index = np.zeros(0, np.int64)
 
     def add(self, winner: int, loser: int) -> None:
         """Take an answer; :meth:`settle` spreads it."""
-        if (winner, loser) in self.pair:
-            self.wins[self.pair[winner, loser]] += 1
-        elif (loser, winner) in self.pair:
-            self.losses[self.pair[loser, winner]] += 1
-        else:
-            self.pair[winner, loser] = len(self.first)
-            self.first = np.append(self.first, winner)
-            self.second = np.append(self.second, loser)
-            self.wins = np.append(self.wins, 1.0)
-            self.losses = np.append(self.losses, 0.0)
-            empty = np.zeros((1, self.to_first.shape[1]))
-            self.to_first = np.concatenate([self.to_first, empty])
-            self.to_second = np.concatenate([self.to_second, empty])
+        if (winner, loser) not in self.row:
+            rows = len(self.unit)
+            self.row[winner, loser], self.row[loser, winner] = rows, rows + 1
+            self.unit = np.append(self.unit, (winner, loser))
+            self.wins = np.append(self.wins, (0.0, 0.0))
+            self.messages = np.concatenate([self.messages, np.zeros((2, self.messages.shape[1]))])
+            self._by_unit = np.argsort(self.unit, kind="stable")
+            self._starts = np.flatnonzero(np.diff(self.unit[self._by_unit], prepend=-1))
+        self.wins[self.row[winner, loser]] += 1
 
     def settle(self, sweeps: int) -> None:
         """Pass messages over all pairs at once, half-way each time, and estimate the error rate."""
-        if not len(self.first):
+        if not len(self.unit):
             return
+        other = np.arange(len(self.unit)) ^ 1
+        lead = self.wins - self.wins[other]
+        touched = self.unit[self._by_unit[self._starts]]
         for _ in range(sweeps):
-            first = normalised(self.log_belief[self.first] - self.to_first)
-            second = normalised(self.log_belief[self.second] - self.to_second)
-            wrong = wrong_way(self.error, self.wins - self.losses)
-            second_worse, first_worse = below(second), below(first)
-            ahead = (first * second_worse).sum(1)
+            belief = normalised(self.log_belief[self.unit] - self.messages)
+            other_worse = below(belief)[other]
+            wrong = wrong_way(self.error, lead)
+            ahead = (belief * other_worse).sum(1)
             right = (1 - wrong) * ahead
             right /= right + wrong * (1 - ahead)
-            errors = (self.wins * (1 - right) + self.losses * right).sum()
-            answers = (self.wins + self.losses).sum()
-            self.error += 0.5 * ((ERRORS_SEEN + errors) / (ANSWERS_SEEN + answers) - self.error)
+            mistaken = ERRORS_SEEN + (self.wins * (1 - right)).sum()
+            self.error += 0.5 * (mistaken / (ANSWERS_SEEN + self.wins.sum()) - self.error)
             e = wrong[:, None]
-            self.to_first += 0.5 * (np.log(e + (1 - 2 * e) * second_worse) - self.to_first)
-            self.to_second += 0.5 * (np.log(1 - e - (1 - 2 * e) * first_worse) - self.to_second)
+            self.messages += 0.5 * (np.log(e + (1 - 2 * e) * other_worse) - self.messages)
             self.log_belief = self.log_prior.copy()
-            np.add.at(self.log_belief, self.first, self.to_first)
-            np.add.at(self.log_belief, self.second, self.to_second)
+            self.log_belief[touched] += np.add.reduceat(self.messages[self._by_unit], self._starts)
 
     def belief(self) -> Array:
         """Probability of every cell for every unit."""
@@ -110,25 +113,23 @@ def normalised(logs: Array) -> Array:
 
 def below(belief: Array) -> Array:
     """P(a unit with this belief is worse than each cell); within a cell, half."""
-    found: Array = 1 - np.cumsum(belief, 1) + 0.5 * belief
+    found: Array = np.clip(1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0)  # sums may miss 1 by rounding
     return found
 
 
 def wrong_way(error: float, lead: Array) -> Array:
     """Probability that the loser is better, from the answers of a pair alone."""
-    found: Array = 1 / (1 + ((1 - error) / error) ** lead)
+    found: Array = np.clip(1 / (1 + ((1 - error) / error) ** lead), 1e-12, 1 - 1e-12)
     return found
 
 
-def above_cut(belief: Array, sizes: Array, cut: int) -> Array:
-    """The share of each cell that lies above a cut, so that ``cut`` documents are expected above it."""
+def above_cuts(belief: Array, sizes: Array, cuts: Sequence[int]) -> Array:
+    """The share of each cell above each cut (columns), such that ``cut`` documents are expected above it."""
     filled = np.cumsum(sizes @ belief)
-    cell = min(int(np.searchsorted(filled, cut)), len(filled) - 1)
-    before = filled[cell - 1] if cell else 0.0
-    share = np.zeros(len(filled))
-    share[:cell] = 1.0
-    share[cell] = min(1.0, (cut - before) / max(filled[cell] - before, 1e-12))
-    return share
+    before = np.concatenate([[0.0], filled[:-1]])[:, None]
+    width = np.maximum(filled[:, None] - before, 1e-12)
+    found: Array = np.clip((np.asarray(cuts) - before) / width, 0.0, 1.0)
+    return found
 
 
 def entropy(p: Array) -> Array:

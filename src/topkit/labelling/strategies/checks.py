@@ -8,7 +8,7 @@ from topkit.labelling.strategies.beliefs import (
     Array,
     Beliefs,
     Index,
-    above_cut,
+    above_cuts,
     below,
     entropy,
     normalised,
@@ -30,7 +30,7 @@ def best_check(
     is over the answer, given all answers so far (also those of the same pair). None if there is no pair.
     """
     belief = beliefs.belief()
-    above = np.stack([above_cut(belief, beliefs.sizes, cut) for cut in cuts], 1)
+    above = above_cuts(belief, beliefs.sizes, list(cuts))
     weight = np.array(list(cuts.values()))
     unsure = entropy(belief @ above) @ weight
     order = np.argsort(-np.where(allowed, unsure, -1.0).round(9), kind="stable")
@@ -61,17 +61,10 @@ def _without_own_pair(beliefs: Beliefs, belief: Array, i: Index, j: Index) -> tu
     """Beliefs of i and j without the pair's own messages, and e of the pair (½ where it was never asked)."""
     first, second = belief[i], belief[j]
     wrong = np.full(len(i), 0.5)
-    number = beliefs.pair
-    pairs = np.array(
-        [number.get((a, b), number.get((b, a), -1)) for a, b in zip(i.tolist(), j.tolist(), strict=True)]
-    )
-    rows = np.flatnonzero(pairs >= 0)
-    if len(rows):
-        asked = pairs[rows]
-        same_way = beliefs.first[asked] == i[rows]
-        lead = beliefs.wins[asked] - beliefs.losses[asked]
-        wrong[rows] = wrong_way(beliefs.error, np.where(same_way, lead, -lead))
-        to_first, to_second, way = beliefs.to_first[asked], beliefs.to_second[asked], same_way[:, None]
-        first[rows] = normalised(beliefs.log_belief[i[rows]] - np.where(way, to_first, to_second))
-        second[rows] = normalised(beliefs.log_belief[j[rows]] - np.where(way, to_second, to_first))
+    rows = np.array([beliefs.row.get(pair, -1) for pair in zip(i.tolist(), j.tolist(), strict=True)])
+    which = np.flatnonzero(rows >= 0)
+    rows = rows[which]
+    wrong[which] = wrong_way(beliefs.error, beliefs.wins[rows] - beliefs.wins[rows ^ 1])
+    first[which] = normalised(beliefs.log_belief[i[which]] - beliefs.messages[rows])
+    second[which] = normalised(beliefs.log_belief[j[which]] - beliefs.messages[rows ^ 1])
     return first, second, wrong

@@ -11,7 +11,7 @@ from topkit.labelling.bound import lower_bound
 from topkit.labelling.contest import Ask, Contest, Finish, Play
 from topkit.labelling.known import Known
 from topkit.labelling.strategies.adaptive import adaptive
-from topkit.labelling.strategies.beliefs import ANSWERS_SEEN, ERRORS_SEEN, Array, Beliefs, above_cut, cells
+from topkit.labelling.strategies.beliefs import ANSWERS_SEEN, ERRORS_SEEN, Array, Beliefs, above_cuts, cells
 from topkit.labelling.strategies.checks import best_check
 from topkit.labelling.strategies.prior import BELIEF, above, prior_scores
 
@@ -97,7 +97,9 @@ class _Checks:
     def _hear(self, a: int, b: int, answer: str) -> None:
         self.answers.append((a, b, answer))
         self.known.record(a, b, answer)
-        if answer == "tie":
+        if (
+            answer == "tie" and self.known.relation(a, b) == "tie"
+        ):  # a tie against other answers tells nothing
             old, new = sorted((self.unit_of[a], self.unit_of[b]), reverse=True)
             self.unit_of = [new if unit == old else unit for unit in self.unit_of]
 
@@ -120,7 +122,7 @@ class _Checks:
     def _membership(self, cut: int) -> Array:
         """P(unit is above the cut); 0 for bad ones."""
         belief = self.beliefs.belief()
-        above_it: Array = belief @ above_cut(belief, self.beliefs.sizes, cut)
+        above_it: Array = belief @ above_cuts(belief, self.beliefs.sizes, [cut])[:, 0]
         return np.where(self.beliefs.sizes > 0, above_it, 0.0)
 
     def _doubt(self) -> float:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from topkit.labelling.known import Known, in_groups
 
 ITEMS = 4
-LEVELS = [levels for levels in product(range(ITEMS), repeat=ITEMS)]  # every weak order, some more than once
+LEVELS = list(product(range(ITEMS), repeat=ITEMS))  # every weak order, some more than once
 
 
 def said(levels: tuple[int, ...], a: int, b: int) -> str:

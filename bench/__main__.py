@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-ALL = ["data", "metrics"]
+ALL = ["data", "metrics", "svm_boosting"]
 
 
 def main() -> None:

@@ -8,9 +8,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from topkit.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from topkit.aggregate import AGGREGATORS as AGGREGATORS
+    from topkit.aggregate import aggregate as aggregate
+    from topkit.aggregate import fuse as fuse
     from topkit.data import Dataset as Dataset
     from topkit.data import Grade as Grade
     from topkit.data import InputError as InputError
@@ -35,6 +38,21 @@ if TYPE_CHECKING:
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
     from topkit.data import write_scores as write_scores
+    from topkit.features import audit as audit
+    from topkit.features import best_sentences as best_sentences
+    from topkit.features import build_dataset as build_dataset
+    from topkit.features import build_index as build_index
+    from topkit.features import open_index as open_index
+    from topkit.features import read_documents as read_documents
+    from topkit.features import read_links as read_links
+    from topkit.features import read_queries as read_queries
+    from topkit.labelling import STRATEGIES as STRATEGIES
+    from topkit.labelling import Labelling as Labelling
+    from topkit.labelling import SimulatedAssessor as SimulatedAssessor
+    from topkit.labelling import TopK as TopK
+    from topkit.labelling import consensus as consensus
+    from topkit.labelling import label_dataset as label_dataset
+    from topkit.labelling import merged as merged
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
     from topkit.metrics import CONVENTIONS as CONVENTIONS
@@ -46,9 +64,29 @@ if TYPE_CHECKING:
     from topkit.rankers import RANKERS as RANKERS
     from topkit.rankers import load_ranker as load_ranker
     from topkit.rankers import ranker as ranker
+    from topkit.rankers.linear import pair_margins as pair_margins
+    from topkit.rankers.linear import refine as refine
 
 _ROOM_OF = {
+    "AGGREGATORS": "topkit.aggregate",
+    "aggregate": "topkit.aggregate",
+    "fuse": "topkit.aggregate",
+    "audit": "topkit.features",
+    "best_sentences": "topkit.features",
+    "build_dataset": "topkit.features",
+    "build_index": "topkit.features",
+    "open_index": "topkit.features",
+    "read_documents": "topkit.features",
+    "read_links": "topkit.features",
+    "read_queries": "topkit.features",
     "CONVENTIONS": "topkit.metrics",
+    "Labelling": "topkit.labelling",
+    "STRATEGIES": "topkit.labelling",
+    "SimulatedAssessor": "topkit.labelling",
+    "TopK": "topkit.labelling",
+    "consensus": "topkit.labelling",
+    "label_dataset": "topkit.labelling",
+    "merged": "topkit.labelling",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",
     "InputError": "topkit.data",
@@ -69,12 +107,14 @@ _ROOM_OF = {
     "loss": "topkit.losses",
     "metric": "topkit.metrics",
     "normalise": "topkit.data",
+    "pair_margins": "topkit.rankers.linear",
     "ranker": "topkit.rankers",
     "read_letor": "topkit.data",
     "read_parquet": "topkit.data",
     "read_preferences": "topkit.data",
     "read_qrels": "topkit.data",
     "read_run": "topkit.data",
+    "refine": "topkit.rankers.linear",
     "read_scores": "topkit.data",
     "split": "topkit.data",
     "write_scores": "topkit.data",
@@ -91,7 +131,9 @@ __all__ = sorted([*_ROOM_OF, "__version__"])  # pyright: ignore[reportUnsupporte
 def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'topkit' has no attribute {name!r}")
-    value = getattr(import_module(_ROOM_OF[name]), name)
+    room = import_module(_ROOM_OF[name])
+    # `aggregate` is a room and a function: the room can be called, so both are one object.
+    value = room if room.__name__ == f"topkit.{name}" else getattr(room, name)
     globals()[name] = value
     return value
 

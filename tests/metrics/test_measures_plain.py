@@ -55,14 +55,17 @@ def test_values_equal_plain_formulas(queries: list[list[tuple[int, float]]], dep
         assert_allclose([found[name][q] for name in names], expected, atol=1e-12)
 
 
-@given(lists)
-def test_fractional_and_large_labels_take_the_other_path(queries: list[list[tuple[int, float]]]) -> None:
-    labels = np.array([y * 7.5 for query in queries for y, _ in query])
+@pytest.mark.parametrize("scale", [7.5, 9.0])
+@given(queries=lists)
+def test_fractional_and_large_labels_take_other_paths(
+    queries: list[list[tuple[int, float]]], scale: float
+) -> None:
+    labels = np.array([y * scale for query in queries for y, _ in query])
     scores = [s for query in queries for _, s in query]
     ptr = np.cumsum([0, *map(len, queries)])
     found = evaluate_arrays(labels, scores, ptr, "ndcg@5,err")
     for q, query in enumerate(queries):
-        y = plain.ranked([a * 7.5 for a, _ in query], [b for _, b in query])
+        y = plain.ranked([a * scale for a, _ in query], [b for _, b in query])
         assert_allclose(found["ndcg@5"][q], plain.ndcg(y, 5), atol=1e-12)
         assert_allclose(found["err"][q], plain.err(y, len(y), labels.max()), atol=1e-12)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from topkit.compute import thread_map
 from topkit.data import InputError, Strings, Truth
 from topkit.data.truth import GRADED
-from topkit.metrics.block import Block, Floats, Lists, small_integers
+from topkit.metrics.block import BLOCK_DOCUMENTS, Block, Floats, Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.measure import Measure
@@ -70,7 +70,7 @@ def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Conven
     families = _families(metrics)
     if rules.single_precision:
         lists = replace(lists, scores=lists.scores.astype(np.float32))
-    by_length, blocks = query_blocks(lists.lengths)
+    by_length, blocks = query_blocks(lists.lengths, BLOCK_DOCUMENTS)
     results = np.empty((len(metrics), len(by_length)))
 
     def work(place: slice) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
-from topkit.metrics.order import Scores, ranked_rows
+from topkit.metrics.order import CACHED_DOCUMENTS, Scores, query_blocks, ranked_places
+
+BLOCK_DOCUMENTS = 1 << 18
+"""So many documents are measured at a time: the more, the less do NumPy's calls cost."""
 
 _COUNTED_GRADES = 16
 """With at most so many grades an ideal list is counted, not sorted."""
@@ -72,15 +75,16 @@ def small_integers(labels: NDArray[np.generic]) -> Labels:
 class Block:
     """Some queries of similar length, each with its documents in the order of the system.
 
-    Row q of ``labels`` holds the labels of query ``queries[q]`` in rank order, then −1 to the end of the row.
+    ``by_rank`` has one row a rank: the labels of the first document of each query, of the second, and so on,
+    with −1 after the end of a list. Running sums over ranks then add whole rows, which is fast.
     """
 
     lists: Lists
     queries: NDArray[np.int64]
+    """Their numbers in ``lists``, by rising length."""
     lengths: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    """Where each ranked document is in ``lists``; meaningless beyond the end of a list."""
-    labels: Labels
+    ties: Ties
+    by_rank: Labels
     _relevant: dict[float, NDArray[np.bool_]] = field(default_factory=dict)
     _known: dict[float, NDArray[np.int64]] = field(default_factory=dict)
 
@@ -88,19 +92,39 @@ class Block:
     def of(cls, lists: Lists, queries: NDArray[np.int64], ties: Ties) -> Block:
         """Rank the documents of these queries by their scores."""
         lengths = lists.lengths[queries]
-        if not lengths.any():  # one empty place, so that no measure has to think of lists without places
-            nowhere = np.zeros((len(queries), 1), np.int64)
-            return cls(lists, queries, lengths, nowhere, np.full(nowhere.shape, -1, np.int8))
-        rows = ranked_rows(lists.scores, lists.ptr[queries], lengths, ties, lists.doc_ids)
-        labels = lists.labels.take(rows, mode="clip")
-        edge = np.arange(int(lengths.min()), labels.shape[1])
-        np.copyto(labels[:, labels.shape[1] - len(edge) :], -1, where=edge >= lengths[:, None])
-        return cls(lists, queries, lengths, rows, labels)
+        # at least one place, so that no measure has to think of lists without places
+        by_rank = np.full((max(1, int(lengths[-1])), len(queries)), -1, lists.labels.dtype)
+        for part in query_blocks(lengths)[1]:
+            n = lengths[part]
+            shortest, longest = int(n[0]), int(n[-1])
+            if longest > 0:
+                starts = lists.ptr[queries[part]]
+                places = ranked_places(lists.scores, starts, n, ties, lists.doc_ids)
+                places += starts[:, None]
+                labels = lists.labels.take(places, mode="clip")
+                outside = np.arange(shortest, longest) >= n[:, None]
+                np.copyto(labels[:, shortest:], -1, where=outside)
+                by_rank[:longest, part] = labels.T
+        return cls(lists, queries, lengths, ties, by_rank)
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels with one row a query."""
+        return self.by_rank.T.copy()
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """Where each ranked document is in ``lists``, one row a query; nonsense after the end of a list."""
+        if not self.lengths.any():
+            return np.zeros((len(self), 1), np.int64)
+        starts = self.lists.ptr[self.queries]
+        places = ranked_places(self.lists.scores, starts, self.lengths, self.ties, self.lists.doc_ids)
+        return places + starts[:, None]
 
     @property
     def width(self) -> int:
         """The length of the longest list, and at least 1."""
-        return int(self.labels.shape[1])
+        return len(self.by_rank)
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -110,11 +134,6 @@ class Block:
         """Which places hold a document."""
         places: NDArray[np.bool_] = np.arange(self.width) < self.lengths[:, None]
         return places
-
-    @cached_property
-    def by_rank(self) -> Labels:
-        """The labels with one row a rank instead of one a query: running sums then add whole rows."""
-        return self.labels.T.copy()
 
     def ranked(self, column: Scores, beyond: float) -> Floats:
         """Another column of ``lists`` in rank order, with ``beyond`` after the end of each list."""
@@ -157,25 +176,30 @@ class Block:
         return query, rank[query, mine[:, 1]], rank[query, mine[:, 2]]
 
     def relevant(self, least: float) -> NDArray[np.bool_]:
-        """Which ranked documents have at least this label."""
+        """Which ranked documents have at least this label, one row a rank."""
         if least not in self._relevant:
-            self._relevant[least] = self.labels >= least
+            self._relevant[least] = self.by_rank >= least
         return self._relevant[least]
 
     def relevant_returned(self, least: float) -> NDArray[np.int64]:
         """Returned documents of each query with at least this label."""
-        return _true_in_rows(self.relevant(least))
+        bits = self.relevant(least).view(np.uint8)
+        short = self.width < 256  # so that a byte can hold the count, which is faster
+        counts: NDArray[np.int64] = np.einsum("rq->q", bits) if short else bits.sum(axis=0, dtype=np.int64)
+        return counts.astype(np.int64)
 
     def relevant_known(self, least: float) -> NDArray[np.int64]:
         """Documents of each query with at least this label, returned or missed."""
         if least not in self._known:
             known = self.relevant_returned(least)
-            self._known[least] = known + _true_in_rows(self.missed >= least) if self.missed.size else known
+            if self.missed.size:
+                known += np.count_nonzero(self.missed >= least, axis=1)
+            self._known[least] = known
         return self._known[least]
 
     def ideal_by_rank(self, width: int) -> Labels:
         """The largest labels of all judged documents, one row a rank; 0 after the last of a query."""
-        if self.labels.dtype == np.int8 and self.missed.dtype == np.int8:
+        if self.by_rank.dtype == np.int8 and self.missed.dtype == np.int8:
             highest = int(self.lists.largest_label)
             if highest <= _COUNTED_GRADES:  # the label at a place is how many grades reach so far
                 places = np.arange(width)[:, None]
@@ -190,20 +214,16 @@ class Block:
         return ideal_or_zero
 
 
-def _true_in_rows(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many are true in each row (np.count_nonzero is slower along an axis)."""
-    bits = mask.view(np.uint8)
-    short = mask.shape[1] < 256  # so a byte can hold the count
-    count: NDArray[np.int64] = np.einsum("ij->i", bits) if short else bits.sum(axis=1, dtype=np.int32)
-    return count.astype(np.int64)
+LabelFunction = Callable[[Labels], Floats]
 
 
-def by_label(labels: Labels, largest: float, function: Callable[[NDArray[np.generic]], Floats]) -> Floats:
-    """A function of each label; where labels are small whole numbers, it is taken from a table."""
+def tabulated(function: LabelFunction, labels: Labels, largest: float) -> LabelFunction:
+    """The function itself, or where ``labels`` are small whole numbers, a look-up of it in a table."""
     if labels.dtype != np.int8:
-        return function(labels)
-    table = function(np.concatenate([np.arange(int(largest) + 1), [-2, -1]]))  # −1 and −2 count from the end
-    return table.take(labels.astype(np.intp))
+        return function
+    grades = np.concatenate([np.arange(int(largest) + 1.0), [-2.0, -1.0]])  # −1 and −2 count from the end
+    table = function(grades)
+    return lambda some: table.take(some.astype(np.intp), mode="wrap")
 
 
 def running(operation: np.ufunc, rows: NDArray[Number]) -> NDArray[Number]:
@@ -217,6 +237,33 @@ def running(operation: np.ufunc, rows: NDArray[Number]) -> NDArray[Number]:
         for above, row in pairwise(rows):
             operation(above, row, out=row)
     return rows
+
+
+def slabs(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Slices of ranks of an array (ranks, queries) that stay in the cache of a core."""
+    step = max(1, CACHED_DOCUMENTS // shape[1])
+    for first in range(0, shape[0], step):
+        yield slice(first, min(first + step, shape[0]))
+
+
+def sums_to_depths(parts: Iterable[NDArray[Number]], weights: Floats, depths: list[int | None]) -> Floats:
+    """Weighted sums over ranks to each depth, (depths, queries), of numbers that come in slabs of ranks."""
+    cuts = {depth for depth in depths if depth is not None and depth < len(weights)}
+    at_cut: dict[int, Floats] = {}
+    total: Floats = np.zeros(1)
+    done = 0
+    for rows in parts:
+        weight = weights[done : done + len(rows)]
+        if cuts:
+            sums = rows * weight[:, None]
+            sums[0] += total
+            running(np.add, sums)
+            at_cut |= {cut: sums[cut - done - 1] for cut in cuts if done < cut <= done + len(rows)}
+            total = sums[-1]
+        else:
+            total = total + np.einsum("rq,r->q", rows, weight)
+        done += len(rows)
+    return np.stack([total if depth is None else at_cut.get(depth, total) for depth in depths])
 
 
 def at_depths(sums: Floats, depths: list[int | None]) -> Floats:

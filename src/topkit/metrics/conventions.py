@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,23 +81,25 @@ def convention(which: str | Convention) -> Convention:
     if isinstance(which, Convention):
         return which
     if which not in CONVENTIONS:
+        from difflib import get_close_matches
+
         near = get_close_matches(which, CONVENTIONS, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise InputError(f"unknown convention {which!r}", f"{hint}choose from {', '.join(CONVENTIONS)}")
     return CONVENTIONS[which]
 
 
-def gain_function(rule: Gain) -> Callable[[NDArray[np.generic]], NDArray[np.float64]]:
+def gain_function(rule: Gain) -> Callable[[NDArray[Any]], NDArray[np.float64]]:
     """Label → gain; a label below 0 means "not judged" and gains nothing."""
     return _exponential if rule == "exponential" else _linear
 
 
-def _linear(labels: NDArray[np.generic]) -> NDArray[np.float64]:
+def _linear(labels: NDArray[Any]) -> NDArray[np.float64]:
     gains: NDArray[np.float64] = np.maximum(labels, 0, dtype=np.float64)
     return gains
 
 
-def _exponential(labels: NDArray[np.generic]) -> NDArray[np.float64]:
+def _exponential(labels: NDArray[Any]) -> NDArray[np.float64]:
     gains = np.exp2(_linear(labels))
     gains -= 1.0
     return gains

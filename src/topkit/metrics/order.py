@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.data import InputError, Strings
 from topkit.metrics.conventions import Ties
 
-BLOCK_DOCUMENTS = 1 << 16
-"""Documents of one block of queries: its arrays stay in the cache of a core."""
+CACHED_DOCUMENTS = 1 << 15
+"""So many documents are sorted at a time: their keys stay in the cache of a core."""
 
 Scores = NDArray[np.floating[Any]]
 """64-bit numbers, or 32-bit ones."""
@@ -21,7 +21,7 @@ _LARGEST = np.int64(np.iinfo(np.int64).max)
 
 
 def query_blocks(
-    lengths: NDArray[np.int64], size: int = BLOCK_DOCUMENTS
+    lengths: NDArray[np.int64], size: int = CACHED_DOCUMENTS
 ) -> tuple[NDArray[np.int64], list[slice]]:
     """Queries by rising length, and slices of them that fill about ``size`` places each when padded.
 
@@ -42,20 +42,18 @@ def query_blocks(
     return by_length, blocks
 
 
-def ranked_rows(
+def ranked_places(
     scores: Scores,
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     ties: Ties,
     doc_ids: Strings | None,
 ) -> NDArray[np.int64]:
-    """Row numbers of documents by falling score: (queries, longest).
-
-    Beyond the end of a list they mean nothing and may be too large (take them with ``mode="clip"``).
+    """Places of documents in their queries by falling score: (queries, longest); nonsense after a list's end.
 
     Scores and places are packed into one integer each, because sorting values is several times as fast as
-    sorting indices and the place in the low bits settles ties by input order for nothing. The few rows in
-    which the bits that gave way to the place decide the order are sorted again in full.
+    sorting indices and the place in the low bits settles ties by input order for nothing. The few
+    documents whose order hangs on the bits that gave way to the place are ordered again in full.
     """
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
@@ -71,21 +69,22 @@ def ranked_rows(
     keys.sort(axis=1)
     flat = keys.ravel()
     near = np.flatnonzero(np.bitwise_xor(flat[1:], flat[:-1]).view(np.uint64) <= np.uint64(low))
+    near = near[(near + 1) % width != 0]  # not the last of one query and the first of the next
     keys &= low
-    keys += starts[:, None]
     if len(near):
-        _settle_ties(flat, near[(near + 1) % width != 0], scores, ties, doc_ids)
+        _settle_ties(keys, near, scores, starts, ties, doc_ids)
     return keys
 
 
 def _gathered(scores: Scores, starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int) -> Scores:
-    """The scores of each query in a row; what comes after the end of a list is of no account."""
+    """The scores of each query in a row, (queries, width); after a list's end, nonsense."""
     last = len(scores) - width
-    numbers = sliding_window_view(scores, width)[np.minimum(starts, last)]
+    windows = as_strided(scores, (last + 1, width), scores.strides * 2, writeable=False)
+    rows = windows[np.minimum(starts, last)]
     for row in np.flatnonzero(starts > last):  # too near to the end of the array for a window
         own = slice(int(starts[row]), int(starts[row] + lengths[row]))
-        numbers[row, : lengths[row]] = scores[own]
-    return numbers
+        rows[row, : lengths[row]] = scores[own]
+    return rows
 
 
 def _as_integers(numbers: Scores) -> NDArray[np.int64]:
@@ -99,30 +98,39 @@ def _as_integers(numbers: Scores) -> NDArray[np.int64]:
 
 
 def _settle_ties(
-    rows: NDArray[np.int64],
+    places: NDArray[np.int64],
     near: NDArray[np.int64],
     scores: Scores,
+    starts: NDArray[np.int64],
     ties: Ties,
     doc_ids: Strings | None,
 ) -> None:
-    """Order what the sort saw as equal, the places ``near`` and after them, by all bits, then by ``ties``."""
-    same = scores[rows[near]] == scores[rows[near + 1]]
-    if ties == "input" and same.all():
+    """Order what the sort saw as equal, the spots ``near`` and after them, by all bits, then by ``ties``."""
+    flat, width = places.ravel(), places.shape[1]
+    start = starts[near // width]
+    differ = scores[start + flat[near]] != scores[start + flat[near + 1]]
+    if ties == "input" and not differ.any():
         return
-    places = np.union1d(near, near + 1)
-    members = rows[places]
-    group = np.cumsum(~np.isin(places, near + 1))  # a document that is not next to an equal one opens a group
-    if ties == "document" and same.any():
+    opens = np.diff(near, prepend=-9) != 1  # where a group of neighbours begins
+    if ties == "input":  # a group of truly equal scores is in order already
+        group = np.cumsum(opens) - 1
+        mixed = np.bincount(group, differ) > 0
+        near, opens = near[mixed[group]], opens[mixed[group]]
+    closes = np.append(opens[1:], True)
+    spots = np.sort(np.concatenate([near, near[closes] + 1]))
+    group = np.searchsorted(near[opens], spots, side="right")
+    rows = flat[spots] + starts[spots // width]
+    if ties == "document" and not differ.all():
         if doc_ids is None:
             raise InputError(
                 "equal scores are ordered by document id here, and the data has no document ids",
                 "give document ids, or use a convention that keeps the input order of ties",
             )
-        names = doc_ids.take(members).tobytes()
+        names = doc_ids.take(rows).tobytes()
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True))
     else:
-        by_name = np.argsort(members, kind="stable")
-    rows[places] = members[by_name[np.lexsort((-scores[members[by_name]], group[by_name]))]]
+        by_name = np.argsort(rows, kind="stable")
+    flat[spots] = flat[spots][by_name[np.lexsort((-scores[rows[by_name]], group[by_name]))]]
 
 
 def as_scores(scores: ArrayLike) -> Scores:
@@ -152,8 +160,8 @@ def ranked_order(
         queries = by_length[block]
         n, starts = lengths[queries], ptr[queries]
         if n.any():
-            rows = ranked_rows(values, starts, n, ties, doc_ids)
-            places = np.arange(rows.shape[1])
-            inside = places < n[:, None]
-            order[(starts[:, None] + places)[inside]] = rows[inside]
+            places = ranked_places(values, starts, n, ties, doc_ids)
+            ranks = np.arange(places.shape[1])
+            inside = ranks < n[:, None]
+            order[(starts[:, None] + ranks)[inside]] = (starts[:, None] + places)[inside]
     return order

@@ -90,6 +90,9 @@ class Job:
     """One weight a training query, or None for equal ones."""
     preferences: Preferences | None = None
     report: Report = silent
+    metric: str = "ndcg@10"
+    """The name of the measure, for methods that optimise it directly, and its convention."""
+    convention: str = "yahoo"
 
     def judge(self, scores: Floats) -> float:
         """The measure of validation scores, larger is better."""

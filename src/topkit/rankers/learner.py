@@ -90,6 +90,8 @@ class Learner:
             heavy,
             preferences,
             report,
+            self.common.metric,
+            self.common.convention,
         )
         model, traces = self.method.train(job)
         self.preparation, self.model, self.traces = preparation, model, traces

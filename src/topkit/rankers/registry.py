@@ -8,14 +8,29 @@ from os import PathLike, fspath
 from typing import Any
 
 from topkit.data import InputError
+from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
 from topkit.rankers.contract import Method
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.learner import Common, Learner
+from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
+from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
 
-RANKERS: dict[str, Callable[..., Method]] = {**GRADIENT_METHODS}
+RANKERS: dict[str, Callable[..., Method]] = {
+    **GRADIENT_METHODS,
+    "ranksvm": RankSVM,
+    "svmmap": SvmMap,
+    "focusedsvm": FocusedSVM,
+    "rankboost": RankBoost,
+    "adarank": AdaRank,
+    "focusedboost": FocusedBoost,
+    "bestfeature": BestFeature,
+    "coordinate-ascent": CoordinateAscent,
+    "perceptron": Perceptron,
+    "sigmoid": Sigmoid,
+}
 """Name → what makes the method from its settings.
 
 Usually the method's frozen dataclass itself, whose fields are the settings (each with a plain default) and
@@ -23,7 +38,7 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 ``space(**settings)``, where the settings depend on each other.
 """
 
-MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees)}
+MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees, Steps)}
 """Kind → class of a trained model, for loading."""
 
 COMMON = {f.name: f.default for f in dataclasses.fields(Common)}

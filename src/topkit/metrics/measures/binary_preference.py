@@ -18,7 +18,7 @@ def bpref(block: Block, depths: list[int | None], convention: Convention, rel: f
     known; documents that nobody judged are passed over. Buckley and Voorhees, SIGIR 2004, as in trec_eval.
     """
     least = least_relevant(convention, rel)
-    relevant = block.relevant(least)
+    relevant = block.labels >= least
     irrelevant = (block.labels >= 0) & ~relevant
     known = block.relevant_known(least)
     missed = np.count_nonzero((block.missed >= 0) & (block.missed < least), axis=1)
@@ -37,7 +37,7 @@ def inferred_ap(
     that it was not in the pool, which counts as irrelevant. Yilmaz and Aslam, CIKM 2006, as in trec_eval.
     """
     least = least_relevant(convention, rel)
-    relevant = block.relevant(least)
+    relevant = block.labels >= least
     above = np.zeros((len(block), block.width + 1))
     pooled = np.zeros_like(above)
     judged = np.zeros_like(above)

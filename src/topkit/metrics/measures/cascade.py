@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from topkit.data import InputError
-from topkit.metrics.block import Block, Floats, at_depths, by_label, deepest, running
+from topkit.metrics.block import Block, Floats, Labels, deepest, running, slabs, sums_to_depths, tabulated
 from topkit.metrics.conventions import Convention, gain_function
 
 
@@ -54,19 +56,25 @@ def _err(block: Block, depths: list[int | None], scale: float | Floats, top: flo
             f"set it, as in err(top={block.lists.largest_label:g})",
         )
     width = deepest(depths, block.width)
+    inverse_ranks = 1.0 / np.arange(1, width + 1)
+    return sums_to_depths(_stops(block.by_rank[:width], scale, top), inverse_ranks, depths)
+
+
+def _stops(by_rank: Labels, scale: float | Floats, top: float) -> Iterator[Floats]:
+    """R_r·Π_{i<r}(1−R_i), the share of users who stop at each rank; some ranks at a time."""
     gain = gain_function("exponential")
-    labels = block.by_rank[:width]
-    if isinstance(scale, float):
-        goes_on = by_label(labels, top, lambda grades: 1.0 - gain(grades) / scale)
-    else:
-        goes_on = 1.0 - by_label(labels, top, gain) / scale
-    reached = running(np.multiply, goes_on)  # the share of users who look beyond each rank
-    stops = np.empty_like(reached)
-    np.subtract(1.0, reached[0], out=stops[0])
-    np.subtract(reached[:-1], reached[1:], out=stops[1:])
-    ranks = np.arange(1.0, width + 1)
-    if depths == [None]:
-        value: Floats = np.einsum("rq,r->q", stops, 1 / ranks)
-        return value[None, :]
-    stops /= ranks[:, None]
-    return at_depths(running(np.add, stops), depths)
+
+    def one_minus_r(labels: Labels) -> Floats:
+        return 1.0 - gain(labels) / scale
+
+    goes_on = tabulated(one_minus_r, by_rank, top) if isinstance(scale, float) else one_minus_r
+    reach_before = np.ones(by_rank.shape[1])
+    for ranks in slabs(by_rank.shape):
+        reach = goes_on(by_rank[ranks])
+        reach[0] *= reach_before
+        running(np.multiply, reach)  # the share of users who look beyond each rank
+        stops = np.empty_like(reach)
+        np.subtract(reach_before, reach[0], out=stops[0])
+        np.subtract(reach[:-1], reach[1:], out=stops[1:])
+        reach_before = reach[-1]
+        yield stops

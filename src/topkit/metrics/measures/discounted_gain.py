@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topkit.data import InputError
-from topkit.metrics.block import Block, Floats, Labels, at_depths, by_label, deepest, running
+from topkit.metrics.block import Block, Floats, Labels, at_depths, deepest, running, tabulated
 from topkit.metrics.conventions import Convention, discounts, gain_function
 
 
@@ -60,7 +60,7 @@ def _dcg(block: Block, depths: list[int | None], convention: Convention) -> Floa
 
 
 def _discounted(block: Block, labels: Labels, depths: list[int | None], convention: Convention) -> Floats:
-    gains = by_label(labels, block.lists.largest_label, gain_function(convention.gain))
+    gains = tabulated(gain_function(convention.gain), labels, block.lists.largest_label)(labels)
     gains *= discounts(convention.discount, len(labels))[:, None]
     return at_depths(running(np.add, gains), depths)
 

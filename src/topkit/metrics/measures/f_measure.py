@@ -39,7 +39,7 @@ def f1(
         chosen &= block.inside
         count = np.count_nonzero(chosen, axis=1)
         sizes = [count if depth is None else np.minimum(count, depth) for depth in depths]
-        relevant = block.relevant(least) & chosen
+        relevant = (block.labels >= least) & chosen
         hits = np.stack([relevant[:, :depth].sum(axis=1) for depth in depths]).astype(np.float64)
     for row, size in enumerate(sizes):
         np.divide(2.0 * hits[row], size + known, out=values[row], where=size + known > 0)

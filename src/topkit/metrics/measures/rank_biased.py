@@ -16,7 +16,7 @@ def rank_biased_precision(
 
     Moffat and Zobel, TOIS 2008. A query without a relevant document scores 0.
     """
-    relevant = block.relevant(least_relevant(convention, rel))
+    relevant = block.labels >= least_relevant(convention, rel)
     weights = (1.0 - p) * p ** np.arange(block.width)
     return np.stack(
         [

@@ -37,7 +37,7 @@ def eleven_point_average(
 def _interpolated(block: Block, convention: Convention, levels: Floats, rel: float | None) -> Floats:
     least = least_relevant(convention, rel)
     known = block.relevant_known(least)
-    found = np.cumsum(block.relevant(least), axis=1, dtype=np.float64)
+    found = np.cumsum(block.labels >= least, axis=1, dtype=np.float64)
     precision = found / np.arange(1, block.width + 1)
     best_from = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     values = np.zeros((len(levels), len(block)))

@@ -30,7 +30,7 @@ def _reciprocal(
     block: Block, depths: list[int | None], convention: Convention, rel: float | None, page: float
 ) -> Floats:
     relevant = block.relevant(least_relevant(convention, rel))
-    first = relevant.argmax(axis=1)
-    hit = relevant[np.arange(len(block)), first]
+    first = relevant.argmax(axis=0)
+    hit = relevant[first, np.arange(len(block))]
     value = np.where(hit, 1.0 / (first // page + 1.0), 0.0)
     return np.stack([value if depth is None else np.where(first < depth, value, 0.0) for depth in depths])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.metrics.block import Block, Floats, at_depths, deepest, running
+from topkit.metrics.block import Block, Floats, at_depths, deepest, running, slabs, sums_to_depths
 from topkit.metrics.conventions import Convention
 
 
@@ -18,7 +20,7 @@ def found(block: Block, depths: list[int | None], least: float) -> Floats:
     """Relevant documents among the first l, one row a depth."""
     if depths == [None]:
         return block.relevant_returned(least).astype(np.float64)[None, :]
-    hits = (block.by_rank[: deepest(depths, block.width)] >= least).astype(np.float64)
+    hits = block.relevant(least)[: deepest(depths, block.width)].astype(np.float64)
     return at_depths(running(np.add, hits), depths)
 
 
@@ -64,15 +66,21 @@ def average_precision(
     """
     least = least_relevant(convention, rel)
     width = deepest(depths, block.width)
-    hits = (block.by_rank[:width] >= least).astype(np.int32)
-    found_there = running(np.add, hits.copy())
-    found_there *= hits
-    inverse_ranks = 1 / np.arange(1.0, width + 1)
-    if depths == [None]:
-        values: Floats = np.einsum("rq,r->q", found_there, inverse_ranks)[None, :]
-    else:
-        values = at_depths(running(np.add, found_there * inverse_ranks[:, None]), depths)
-    return over(values, block.relevant_known(least), convention)
+    inverse_ranks = 1.0 / np.arange(1, width + 1)
+    sums = sums_to_depths(_found_at_hits(block.relevant(least)[:width]), inverse_ranks, depths)
+    return over(sums, block.relevant_known(least), convention)
+
+
+def _found_at_hits(relevant: NDArray[np.bool_]) -> Iterator[NDArray[np.int32]]:
+    """r·P@r where the document at rank r is relevant, else 0; some ranks at a time."""
+    found_before = np.zeros(relevant.shape[1], np.int32)
+    for ranks in slabs(relevant.shape):
+        hits = relevant[ranks].astype(np.int32)
+        found_there = hits.copy()
+        found_there[0] += found_before
+        found_before = running(np.add, found_there)[-1].copy()
+        found_there *= hits
+        yield found_there
 
 
 def r_precision(
@@ -82,9 +90,10 @@ def r_precision(
     least = least_relevant(convention, rel)
     known = block.relevant_known(least)
     cut = np.floor(known * mult + 0.9).astype(np.int64)
-    running = np.zeros((len(block), block.width + 1), np.int32)
-    np.cumsum(block.relevant(least), axis=1, out=running[:, 1:])
-    hits = running[np.arange(len(block)), np.minimum(cut, block.width)].astype(np.float64)
+    counts = np.zeros((block.width + 1, len(block)))
+    counts[1:] = block.relevant(least)
+    running(np.add, counts)
+    hits = counts[np.minimum(cut, block.width), np.arange(len(block))]
     return over(hits[None, :], cut, convention)
 
 

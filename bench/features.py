@@ -1,0 +1,344 @@
+"""Corpus to data set: quality on Cranfield and WikiQA, and speed beside bm25s. ``python -m bench.features``
+
+Name parts to run only those: ``python -m bench.features cranfield sentences speed linear``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.conftest import real_data_folder
+
+import topkit as tk
+from bench.timing import best_of, show
+from topkit.features import (
+    LINK_FEATURES,
+    SENTENCE_FEATURES,
+    STOP_WORDS,
+    Analyser,
+    Background,
+    Candidates,
+    Document,
+    Judged,
+    LinkGraph,
+    analyse_queries,
+    best_depth,
+    best_threshold,
+    build_dataset,
+    build_index,
+    extract,
+    feature_names,
+    keep_depth,
+    keep_threshold,
+    kept_quality,
+    link_features,
+    read_cranfield_qrels,
+    read_documents,
+    read_queries,
+    read_synonyms,
+    sentence_dataset,
+)
+from topkit.features.analyser import WORD
+
+WORDNET = os.environ.get("TOPKIT_WORDNET", "/usr/share/wordnet")
+"""Where Debian's package wordnet-base puts the database; without it synonyms are left out."""
+
+Fit = Callable[[tk.Dataset, tk.Dataset], Callable[[tk.Dataset], NDArray[np.float64]]]
+
+
+def ranksvm(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
+    """RankSVM; C and the normalisation are those with the better MAP on validation."""
+    fitted = [
+        tk.ranker("ranksvm", normalise=how, metric="map").fit(train, valid) for how in ("min-max", "z-score")
+    ]
+    return max(fitted, key=lambda one: tk.evaluate(valid, one.score(valid), "map").mean["map"]).score
+
+
+def boosted_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
+    """LambdaMART by LightGBM on features normalised per query, as many trees as validation likes best."""
+    import lightgbm
+
+    def ready(data: tk.Dataset) -> tk.Dataset:
+        return tk.normalise(data, "z-score", "append")
+
+    fitted, watched = ready(train), ready(valid)
+    settings = {
+        "objective": "lambdarank",
+        "metric": "ndcg",
+        "eval_at": [10],
+        "learning_rate": 0.03,
+        "num_leaves": 7,
+        "min_data_in_leaf": 50,
+        "feature_fraction": 0.3,
+        "lambda_l2": 10.0,
+        "seed": 0,
+        "num_threads": 2,
+        "deterministic": True,
+        "verbosity": -1,
+    }
+    rows = lightgbm.Dataset(fitted.X, fitted.y, group=fitted.lengths)
+    held_out = lightgbm.Dataset(watched.X, watched.y, group=watched.lengths, reference=rows)
+    stop = lightgbm.early_stopping(60, verbose=False)
+    model = lightgbm.train(settings, rows, 400, valid_sets=[held_out], callbacks=[stop])
+    return lambda data: np.asarray(model.predict(ready(data).X), np.float64)
+
+
+def cranfield() -> None:
+    """Index, features of the best 100 by BM25, five folds, two rankers beside BM25 alone, significance."""
+    folder = real_data_folder()
+    if folder is None:
+        print("Cranfield is not at hand: set TOPKIT_DATA")
+        return
+    place = folder / "cranfield"
+    with tempfile.TemporaryDirectory() as scratch:
+        documents = read_documents(place / "cran.all.1400")
+        index = build_index(documents, scratch, fields=["title", "abstract"])
+        queries, grades = read_queries(place / "cran.qry"), read_cranfield_qrels(place / "cranqrel")
+        data, card = build_dataset(index, queries, grades, sampling="top", depth=100)
+    print(card)
+    relevant = np.maximum.reduceat(data.y, data.ptr[:-1]) > 0
+    data = data.select(relevant)
+    bm25 = list(data.names_of_features()).index("bm25.whole")
+    methods: dict[str, Fit] = {"RankSVM": ranksvm, "boosted trees": boosted_trees}
+    scores: dict[str, list[NDArray[np.float64]]] = {"BM25": [], **{name: [] for name in methods}}
+    tested: list[tk.Dataset] = []
+    for fold in tk.folds(data, 5, seed=0):
+        tested.append(fold.test)
+        scores["BM25"].append(fold.test.X[:, bm25].astype(np.float64))
+        for name, method in methods.items():
+            scores[name].append(method(fold.train, fold.valid)(fold.test))
+    together = tk.concatenate(tested)
+    evaluations = {
+        name: replace(tk.evaluate(together, np.concatenate(parts), ["ndcg@10", "map"], "yahoo"), name=name)
+        for name, parts in scores.items()
+    }
+    for name, evaluation in evaluations.items():
+        print(f"{name:<14} NDCG@10 {evaluation.mean['ndcg@10']:.4f}   MAP {evaluation.mean['map']:.4f}")
+    print(tk.compare(evaluations, "ndcg@10", baseline="BM25", test="randomisation"))
+
+
+def wikiqa(folder: Path, part: str) -> list[Judged]:
+    """The questions of a part with their candidate sentences."""
+    columns = [
+        (folder / part / name).read_text(encoding="utf-8").splitlines()
+        for name in ("id.txt", "a.toks", "b.toks", "sim.txt")
+    ]
+    groups: dict[str, Judged] = {}
+    for qid, question, sentence, label in zip(*columns, strict=True):
+        one = groups.setdefault(qid, Judged(f"{part}-{qid}", question, [], []))
+        one.sentences.append(sentence)
+        one.labels.append(float(label))
+    return list(groups.values())
+
+
+def support_vectors(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
+    """Support vector regression with a radial kernel on standardised features, C by validation."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVR
+
+    heavy = 1.0 + 4.0 * train.y  # one sentence in ten is relevant
+    models = [
+        make_pipeline(StandardScaler(), SVR(C=C, epsilon=0.02)).fit(
+            train.X, train.y, svr__sample_weight=heavy
+        )
+        for C in (0.1, 1.0)
+    ]
+    best = max(models, key=lambda model: tk.evaluate(valid, model.predict(valid.X), "rprec").mean["rprec"])
+    return lambda data: np.asarray(best.predict(data.X), np.float64)
+
+
+def regression_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
+    """Boosted trees on single sentences, as in the paper; size and weights chosen by validation."""
+    import lightgbm
+
+    models = []
+    for leaves in (2, 4, 8):
+        for weight in (1.0, 3.0, 10.0):
+            model = lightgbm.LGBMClassifier(
+                n_estimators=200,
+                learning_rate=0.05,
+                num_leaves=leaves,
+                scale_pos_weight=weight,
+                random_state=0,
+                n_jobs=2,
+                verbosity=-1,
+            )
+            models.append(model.fit(train.X, train.y.astype(int)))
+
+    def score(model: object, data: tk.Dataset) -> NDArray[np.float64]:
+        return np.asarray(model.predict_proba(data.X)[:, 1])  # type: ignore[attr-defined]
+
+    best = max(models, key=lambda model: tk.evaluate(valid, score(model, valid), "rprec").mean["rprec"])
+    return lambda data: score(best, data)
+
+
+def sentences() -> None:
+    """WikiQA: three learners beside the language model, R-precision, and F1 by depth and by threshold."""
+    folder = real_data_folder()
+    if folder is None:
+        print("WikiQA is not at hand: set TOPKIT_DATA")
+        return
+    parts = {part: wikiqa(folder / "wikiqa", part) for part in ("train", "dev", "test")}
+    analyser = Analyser()
+    background = Background.of((s for one in parts["train"] for s in one.sentences), analyser)
+    synonyms = read_synonyms(WORDNET) if Path(WORDNET).is_dir() else None
+    print(f"synonyms: {'none at hand' if synonyms is None else f'{len(synonyms):,} terms'}")
+    sets = {}
+    for part, judged in parts.items():
+        made = sentence_dataset(judged, background, analyser, synonyms)
+        sets[part] = made.select(np.maximum.reduceat(made.y, made.ptr[:-1]) > 0)
+        print(f"{part}: {sets[part].n_queries} questions, {len(sets[part])} sentences")
+    train, valid, test = sets["train"], sets["dev"], sets["test"]
+    methods: dict[str, Callable[[tk.Dataset], NDArray[np.float64]]] = {
+        "LM": lambda data: data.X[:, SENTENCE_FEATURES.index("lm")].astype(np.float64),
+        "RankSVM": ranksvm(train, valid),
+        "SVR": support_vectors(train, valid),
+        "boosted trees": regression_trees(train, valid),
+    }
+    evaluations = {}
+    print(f"{'':<14} R-precision   F1 by depth        F1 by threshold (both chosen on dev)")
+    for name, score in methods.items():
+        evaluations[name] = tk.evaluate(test, score(test), "rprec", "ranklib")
+        depth, limit = best_depth(valid, score(valid)), best_threshold(valid, score(valid))
+        by_depth = kept_quality(test, keep_depth(test, score(test), depth)).f1
+        by_threshold = kept_quality(test, keep_threshold(score(test), limit)).f1
+        value = evaluations[name].mean["rprec"]
+        row = f"{by_depth:.4f} (k = {depth})     {by_threshold:.4f} (from {limit:.3f})"
+        print(f"{name:<14} {value:.4f}        {row}", flush=True)
+    print(tk.compare(evaluations, "rprec", baseline="LM"))
+
+
+def generated_texts(documents: int, words: int, seed: int = 0) -> list[str]:
+    """Short documents with words of a Zipf distribution over a vocabulary of 60,000."""
+    rng = np.random.default_rng(seed)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    vocabulary = np.array(["".join(rng.choice(letters, rng.integers(3, 10))) for _ in range(60_000)])
+    weights = 1.0 / np.arange(1, len(vocabulary) + 1)
+    lengths = rng.integers(words // 2, 2 * words, documents)
+    drawn = vocabulary[rng.choice(len(vocabulary), int(lengths.sum()), p=weights / weights.sum())]
+    return [" ".join(part) for part in np.split(drawn, np.cumsum(lengths)[:-1])]
+
+
+def speed() -> None:
+    """Indexing 200,000 short documents: tokens, stop words, stems and postings, beside bm25s."""
+    import bm25s
+    import Stemmer
+
+    texts = generated_texts(200_000, 25)
+    print(f"{len(texts):,} documents, {sum(map(len, texts)) / 1e6:.0f} MB")
+
+    def ours() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            build_index((Document(str(i), {"text": text}) for i, text in enumerate(texts)), folder)
+
+    def peer() -> None:
+        stemmer = Stemmer.Stemmer("english")
+        tokens = bm25s.tokenize(
+            texts, stopwords=sorted(STOP_WORDS), stemmer=stemmer, token_pattern=WORD, show_progress=False
+        )
+        bm25s.BM25(method="lucene", k1=1.2, b=0.75).index(tokens, show_progress=False)
+
+    build_index([Document("1", {"text": "compile first"})], tempfile.mkdtemp())
+    mine, other = best_of(ours, peer, turns=2)
+    show("build_index, 200,000 documents", mine, other, "bm25s tokenize + index", "no slower")
+
+
+def linear() -> None:
+    """The 44 text features of the 64 for up to 1,000 queries of 1,000 candidates; the link features of 50."""
+    rng = np.random.default_rng(0)
+    count = 20_000
+    texts = generated_texts(count, 40)
+    fields = [text.split() for text in texts]
+    documents = [
+        Document(
+            f"d{i}",
+            {
+                "body": texts[i],
+                "anchor": " ".join(words[:4]),
+                "title": " ".join(words[4:10]),
+                "url": f"http://host{i % 200}.org/{words[0]}/{i}",
+                "extracted": " ".join(words[5:9]),
+            },
+        )
+        for i, words in enumerate(fields)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        index = build_index(documents, folder)
+        popular = (count * rng.random(5 * count) ** 4).astype(np.int64)  # few pages get most links
+        graph = LinkGraph.of(count, np.stack([rng.integers(0, count, 5 * count), popular], axis=1))
+        topics = rng.integers(0, 10, count)
+        picks = [" ".join(rng.choice(fields[int(i)], 3)) for i in rng.integers(0, count, 1000)]
+        names = feature_names(index, "trec", links=True, topics=True)
+        content = [name for name in names if name not in LINK_FEATURES]
+        links = [name for name in names if name in LINK_FEATURES]
+        rows = []
+        for many in (125, 250, 500, 1000):
+            queries = analyse_queries(index, {str(i): text for i, text in enumerate(picks[:many])})
+            docs = [np.sort(rng.choice(count, 1000, replace=False)).astype(np.int32) for _ in range(many)]
+            candidates = Candidates.of(queries.qids, docs)
+
+            wall, processor = measured(partial(extract, index, queries, candidates, content))
+            rows.append((many, processor))
+            print(
+                f"{many:>5} queries x 1,000, {len(content)} text features: {wall:6.2f} s "
+                f"({processor:.2f} s of processor time)",
+                flush=True,
+            )
+        some = analyse_queries(index, {str(i): text for i, text in enumerate(picks[:50])})
+        few = Candidates.of(some.qids, docs[:50])
+        wall, processor = measured(partial(link_features, index, some, few, links, graph, topics))
+        print(f"   50 queries x 1,000, {len(links)} link features: {wall:6.2f} s ({processor:.2f} s)")
+    slope = np.polyfit(np.log([row[0] for row in rows]), np.log([row[1] for row in rows]), 1)[0]
+    print(f"processor time ~ queries^{slope:.2f} (1 is linear)")
+    plot_growth(rows, Path(tempfile.gettempdir()) / "features-growth.svg")
+
+
+def measured(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds by the clock, and of the processor, which other programs disturb less."""
+    wall, processor = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - processor
+
+
+def plot_growth(rows: list[tuple[int, float]], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 3.5), layout="constrained")
+    axes = figure.add_subplot()
+    queries = [row[0] for row in rows]
+    axes.plot(queries, [row[1] for row in rows], "o-", label="44 features of text")
+    axes.set_xlabel("queries of 1,000 candidates")
+    axes.set_ylabel("seconds of processor time")
+    axes.set_ylim(0)
+    axes.legend()
+    figure.savefig(path)
+    print(f"plot: {path}")
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "cranfield": cranfield,
+    "sentences": sentences,
+    "speed": speed,
+    "linear": linear,
+}
+
+
+def main() -> None:
+    chosen = [name for name in sys.argv[1:] if name in PARTS] or list(PARTS)
+    for name in chosen:
+        print(f"-- {name}", flush=True)
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""From a corpus to a data set: index, features, candidates, audit, sentence selection."""
+
+from topkit.features.analyser import STOP_WORDS, Analyser
+from topkit.features.assemble import Card, build_dataset, write_card, write_meta
+from topkit.features.audit import Audit, audit
+from topkit.features.build import build_index
+from topkit.features.candidates import SAMPLING, Sample, sample
+from topkit.features.corpus import (
+    FORMATS,
+    Document,
+    read_cranfield_qrels,
+    read_documents,
+    read_queries,
+)
+from topkit.features.extraction import Meta, bm25_from_meta, extract, meta_features
+from topkit.features.filtering import (
+    Kept,
+    best_depth,
+    best_threshold,
+    keep_depth,
+    keep_threshold,
+    kept_quality,
+)
+from topkit.features.index import Index, Stream, open_index
+from topkit.features.links import LinkGraph, hits, host_rank, pagerank, read_links
+from topkit.features.matches import Candidates, Matches, Queries, analyse_queries
+from topkit.features.propagation import link_features
+from topkit.features.sentences import (
+    SENTENCE_FEATURES,
+    Background,
+    Judged,
+    Selected,
+    best_sentences,
+    highlight,
+    sentence_dataset,
+    sentence_features,
+    split_sentences,
+)
+from topkit.features.synonyms import read_synonyms
+from topkit.features.tables import FEATURES, LINK_FEATURES, SETS, feature_names
+
+__all__ = [
+    "FEATURES",
+    "FORMATS",
+    "LINK_FEATURES",
+    "SAMPLING",
+    "SENTENCE_FEATURES",
+    "SETS",
+    "STOP_WORDS",
+    "Analyser",
+    "Audit",
+    "Background",
+    "Candidates",
+    "Card",
+    "Document",
+    "Index",
+    "Judged",
+    "Kept",
+    "LinkGraph",
+    "Matches",
+    "Meta",
+    "Queries",
+    "Sample",
+    "Selected",
+    "Stream",
+    "analyse_queries",
+    "audit",
+    "best_depth",
+    "best_sentences",
+    "best_threshold",
+    "bm25_from_meta",
+    "build_dataset",
+    "build_index",
+    "extract",
+    "feature_names",
+    "highlight",
+    "hits",
+    "host_rank",
+    "keep_depth",
+    "keep_threshold",
+    "kept_quality",
+    "link_features",
+    "meta_features",
+    "open_index",
+    "pagerank",
+    "read_cranfield_qrels",
+    "read_documents",
+    "read_links",
+    "read_queries",
+    "read_synonyms",
+    "sample",
+    "sentence_dataset",
+    "sentence_features",
+    "split_sentences",
+    "write_card",
+    "write_meta",
+]

@@ -1,0 +1,134 @@
+"""Which documents of a corpus become the candidates of a query: five ways of sampling, one of them biased."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.compute import thread_map
+from topkit.data import InputError
+from topkit.features.index import WHOLE, Index, Stream
+from topkit.features.matches import Candidates, Floats, Queries
+from topkit.features.models import K1, B, bm25_idf
+
+Ints = NDArray[np.int32]
+
+
+class Pool(NamedTuple):
+    """What a sampling strategy sees of one query."""
+
+    ranked: Ints
+    """Documents with at least one query term, best BM25 first, equal ones by document number."""
+    judged: Ints
+    relevant: Ints
+    """Documents with a grade above 0."""
+
+
+def judged_only(pool: Pool, depth: int) -> Ints:
+    """The judged documents, as in LETOR's OHSUMED."""
+    return pool.judged
+
+
+def top(pool: Pool, depth: int) -> Ints:
+    """The best ``depth`` by BM25: relevant documents beyond are lost, as in a real search."""
+    return pool.ranked[:depth]
+
+
+def top_and_relevant(pool: Pool, depth: int) -> Ints:
+    """The best ``depth`` and all relevant documents: biased, as in LETOR 2's TREC sets.
+
+    The relevant documents beyond the cut have the lowest BM25 of all, so a ranker can find them by that.
+    """
+    return np.union1d(pool.ranked[:depth], pool.relevant).astype(np.int32)
+
+
+def deep(pool: Pool, depth: int) -> Ints:
+    """p + depth: all down to the last relevant document and ``depth`` more, which takes the bias away."""
+    places = np.flatnonzero(np.isin(pool.ranked, pool.relevant))
+    return pool.ranked[: depth + (int(places[-1]) + 1 if len(places) else 0)]
+
+
+def matching(pool: Pool, depth: int) -> Ints:
+    """Every document with at least one query term."""
+    return pool.ranked
+
+
+SAMPLING: dict[str, Callable[[Pool, int], Ints]] = {
+    "judged": judged_only,
+    "top": top,
+    "top+relevant": top_and_relevant,
+    "p+top": deep,
+    "matching": matching,
+}
+"""Sampling strategies by name. Qin et al., How to make LETOR more useful and reliable, LR4IR 2008."""
+
+
+class Sample(NamedTuple):
+    """Candidates with what is worth knowing of how they came about."""
+
+    candidates: Candidates
+    relevant: int
+    """Relevant documents of all queries."""
+    relevant_kept: int
+    queries_beyond: int
+    """Queries with relevant documents that BM25 puts beyond the depth, or does not find at all."""
+    unknown: int
+    """Judged documents that the corpus does not have."""
+
+
+def sample(
+    index: Index,
+    queries: Queries,
+    grades: Mapping[str, Mapping[str, float]],
+    strategy: str = "p+top",
+    depth: int = 1000,
+    stream: str = WHOLE,
+) -> Sample:
+    """Candidates of every query by a strategy of :data:`SAMPLING`; within a query by document number.
+
+    The order says nothing of BM25 or relevance, so that ties in a ranking cannot profit from it.
+    grades: query → document → grade; above 0 is relevant. depth: the cut, where the strategy has one.
+    """
+    if strategy not in SAMPLING:
+        raise InputError(f"unknown sampling {strategy!r}", f"choose from {', '.join(SAMPLING)}")
+    if depth < 1:
+        raise InputError(f"the depth must be at least 1, not {depth}")
+    choose = SAMPLING[strategy]
+    postings = index.stream(stream)
+
+    def one(q: int) -> tuple[Ints, int, int, bool, int]:
+        own = grades.get(queries.qids[q], {})
+        known = {index.document[name]: grade for name, grade in own.items() if name in index.document}
+        judged = np.array(list(known), np.int32)
+        relevant = np.array([doc for doc, grade in known.items() if grade > 0], np.int32)
+        pool = Pool(ranked_by_bm25(postings, *queries.of(q), len(index)), judged, relevant)
+        chosen = np.sort(choose(pool, depth))
+        beyond = not np.isin(relevant, pool.ranked[:depth]).all()
+        return chosen, len(relevant), int(np.isin(relevant, chosen).sum()), beyond, len(own) - len(known)
+
+    parts = thread_map(one, range(len(queries.qids)))
+    chosen, relevant, kept, beyond, unknown = zip(*parts, strict=True)
+    return Sample(Candidates.of(queries.qids, chosen), sum(relevant), sum(kept), sum(beyond), sum(unknown))
+
+
+def bm25_scores(stream: Stream, terms: Ints, counts: Ints, documents: int) -> Floats:
+    """BM25 of every document of the corpus for one query; 0 where nothing matches."""
+    scores = np.zeros(documents)
+    weights = counts * bm25_idf(documents, stream.frequency(terms))
+    for term, weight in zip(terms.tolist(), weights.tolist(), strict=True):
+        rows = slice(int(stream.ptr[term]), int(stream.ptr[term + 1]))
+        docs, tf = stream.docs[rows], stream.counts[rows].astype(np.float64)
+        norm = K1 * (1.0 - B + B * stream.lengths[docs] / stream.average_length)
+        scores[docs] += weight * tf * (K1 + 1.0) / (tf + norm)
+    return scores
+
+
+def ranked_by_bm25(stream: Stream, terms: Ints, counts: Ints, documents: int) -> Ints:
+    """The documents with at least one of the terms, best first; equal ones by document number."""
+    scores = bm25_scores(stream, terms, counts, documents)
+    found = np.flatnonzero(scores > 0)
+    order: Ints = found[np.argsort(-scores[found], kind="stable")].astype(np.int32)
+    return order

@@ -1,0 +1,144 @@
+"""Index: the term counts of every stream of a corpus, as arrays in a folder that are mapped, not loaded."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data import InputError, Strings
+from topkit.data.files import FilePath
+from topkit.features.analyser import Analyser
+
+FORMAT = 1
+WHOLE = "whole"
+"""The stream of all fields of a document together."""
+
+DESCRIPTION = "index.json"
+STREAM_ARRAYS = ("ptr", "docs", "counts", "lengths", "distinct", "occurrences")
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """The postings of one stream: term t is in documents ``docs[ptr[t]:ptr[t+1]]``, ascending."""
+
+    ptr: NDArray[np.int64]
+    docs: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    """How often the term occurs in the document of the posting."""
+    lengths: NDArray[np.int32]
+    """Terms of each document, repeated ones included, stop words not."""
+    distinct: NDArray[np.int32]
+    """Different terms of each document."""
+    occurrences: NDArray[np.int64]
+    """How often each term occurs in all documents."""
+
+    @cached_property
+    def total(self) -> int:
+        """Terms in all documents."""
+        return int(self.lengths.sum(dtype=np.int64))
+
+    @property
+    def average_length(self) -> float:
+        return self.total / len(self.lengths)
+
+    def frequency(self, terms: NDArray[np.int32]) -> NDArray[np.int64]:
+        """In how many documents each term occurs."""
+        return np.asarray(self.ptr[terms + 1] - self.ptr[terms])
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """A corpus as numbers; made by :func:`topkit.features.build_index`, opened by :func:`open_index`."""
+
+    doc_ids: Strings
+    vocabulary: Strings
+    streams: dict[str, Stream]
+    analyser: Analyser
+    urls: Strings | None = None
+    """The addresses as they were given, where documents have a field ``url``."""
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    @cached_property
+    def document(self) -> dict[str, int]:
+        """Document id → its number."""
+        return {name: i for i, name in enumerate(self.doc_ids)}
+
+    @cached_property
+    def term(self) -> dict[str, int]:
+        """Term → its number."""
+        return {name: i for i, name in enumerate(self.vocabulary)}
+
+    def stream(self, name: str) -> Stream:
+        """A stream by name; ``whole`` of a corpus with one field is that field."""
+        if name in self.streams:
+            return self.streams[name]
+        if name == WHOLE and len(self.streams) == 1:
+            return next(iter(self.streams.values()))
+        raise InputError(f"the index has no stream {name!r}", f"it has {', '.join(self.streams)}")
+
+    def query(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The distinct terms of a query that occur in the corpus, and how often each is in the query."""
+        known = Counter(self.term[term] for term in self.analyser.terms(text) if term in self.term)
+        return np.array(list(known), np.int32), np.array(list(known.values()), np.int32)
+
+    def __repr__(self) -> str:
+        return f"Index({len(self)} documents, {len(self.vocabulary)} terms, {', '.join(self.streams)})"
+
+
+def save_strings(folder: Path, name: str, strings: Strings) -> None:
+    np.save(folder / f"{name}.bytes.npy", strings.blob)
+    np.save(folder / f"{name}.offsets.npy", strings.offsets)
+
+
+def save_description(folder: Path, streams: list[str], analyser: Analyser, urls: bool) -> None:
+    """The last file to be written: a folder without it is not an index."""
+    facts = {
+        "format": FORMAT,
+        "streams": streams,
+        "urls": urls,
+        "analyser": {
+            "language": analyser.language,
+            "stop_words": sorted(analyser.stop_words),
+            "pattern": analyser.pattern,
+        },
+    }
+    (folder / DESCRIPTION).write_text(json.dumps(facts, indent=1), encoding="utf-8")
+
+
+def open_index(folder: FilePath) -> Index:
+    """Open the index in a folder; its arrays are memory-mapped, so this takes no time and little memory."""
+    place = Path(folder)
+    try:
+        facts = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
+        if facts["format"] != FORMAT:
+            raise InputError(
+                f"the index has format {facts['format']}, not {FORMAT}", "build it again", file=place
+            )
+        settings = facts["analyser"]
+        analyser = Analyser(settings["language"], frozenset(settings["stop_words"]), settings["pattern"])
+
+        def array(name: str) -> NDArray[np.generic]:
+            return np.load(place / f"{name}.npy", mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+
+        def strings(name: str) -> Strings:
+            blob, offsets = array(f"{name}.bytes"), array(f"{name}.offsets")
+            return Strings(blob.astype(np.uint8, copy=False), offsets.astype(np.int64, copy=False))
+
+        streams = {
+            name: Stream(*(array(f"{name}.{part}") for part in STREAM_ARRAYS))  # type: ignore[arg-type]
+            for name in facts["streams"]
+        }
+        urls = strings("urls") if facts["urls"] else None
+        return Index(strings("documents"), strings("vocabulary"), streams, analyser, urls)
+    except FileNotFoundError:
+        raise InputError("this folder holds no index", "build one with build_index", file=place) from None
+    except (json.JSONDecodeError, KeyError, TypeError) as error:
+        raise InputError(f"the index is damaged ({error})", "build it again", file=place) from None

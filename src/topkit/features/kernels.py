@@ -1,0 +1,159 @@
+"""Compiled loops over text and postings; each has a plain twin in the tests."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def number_tokens(
+    blob: NDArray[np.uint8], is_word: NDArray[np.bool_], segments: int
+) -> tuple[Ints, Longs, Longs, Longs]:
+    """Tokens of texts that are parted by zero bytes, as numbers in the order of first appearance.
+
+    Returns the tokens, where each text begins in them, and where the first of each distinct token begins and
+    ends in ``blob``. Tokens are kept apart by their bytes, not by a hash alone.
+    """
+    n = len(blob)
+    tokens = np.empty(n // 2 + 1, np.int32)
+    bounds = np.zeros(segments + 1, np.int64)
+    size = 1 << 15
+    table = np.full(size, -1, np.int32)
+    hashes = np.empty(size // 2, np.uint64)
+    starts = np.empty(size // 2, np.int64)
+    stops = np.empty(size // 2, np.int64)
+    count, distinct, segment = 0, 0, 0
+    i = 0
+    while i < n:
+        byte = blob[i]
+        if byte == 0:
+            segment += 1
+            bounds[segment] = count
+            i += 1
+            continue
+        if not is_word[byte]:
+            i += 1
+            continue
+        start = i
+        code = np.uint64(14695981039346656037)
+        while i < n and is_word[blob[i]]:
+            code = (code ^ np.uint64(blob[i])) * np.uint64(1099511628211)
+            i += 1
+        code ^= code >> np.uint64(29)
+        slot = np.int64(code & np.uint64(size - 1))
+        while True:
+            known = table[slot]
+            if known < 0:
+                known = distinct
+                table[slot] = distinct
+                hashes[distinct] = code
+                starts[distinct] = start
+                stops[distinct] = i
+                distinct += 1
+                break
+            if hashes[known] == code and stops[known] - starts[known] == i - start:
+                same = True
+                for j in range(i - start):
+                    if blob[starts[known] + j] != blob[start + j]:
+                        same = False
+                        break
+                if same:
+                    break
+            slot = (slot + 1) & (size - 1)
+        tokens[count] = known
+        count += 1
+        if distinct == len(hashes):  # half full: a table of twice the size
+            size *= 2
+            table = np.full(size, -1, np.int32)
+            for k in range(distinct):
+                slot = np.int64(hashes[k] & np.uint64(size - 1))
+                while table[slot] >= 0:
+                    slot = (slot + 1) & (size - 1)
+                table[slot] = k
+            hashes = np.concatenate((hashes, np.empty_like(hashes)))
+            starts = np.concatenate((starts, np.empty_like(starts)))
+            stops = np.concatenate((stops, np.empty_like(stops)))
+    bounds[segments] = count
+    return tokens[:count].copy(), bounds, starts[:distinct].copy(), stops[:distinct].copy()
+
+
+@njit(cache=True, nogil=True)
+def count_terms(
+    tokens: Ints, bounds: Longs, term_of: Ints, step: int, first: int, take: int, terms: int
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Term counts of each document, whose texts ``first`` to ``first + take`` of every ``step`` are counted.
+
+    Returns term, document and count of each posting in the order of documents, and the lengths and the
+    numbers of distinct terms of the documents. ``term_of[token]`` is −1 for a stop word.
+    """
+    documents = (len(bounds) - 1) // step
+    counts = np.zeros(terms, np.int32)
+    out_term = np.empty(len(tokens), np.int32)
+    out_doc = np.empty(len(tokens), np.int32)
+    out_count = np.empty(len(tokens), np.int32)
+    lengths = np.zeros(documents, np.int32)
+    distinct = np.zeros(documents, np.int32)
+    n = 0
+    for d in range(documents):
+        begin = n
+        for i in range(bounds[d * step + first], bounds[d * step + first + take]):
+            term = term_of[tokens[i]]
+            if term < 0:
+                continue
+            if counts[term] == 0:
+                out_term[n] = term
+                out_doc[n] = d
+                n += 1
+            counts[term] += 1
+            lengths[d] += 1
+        for i in range(begin, n):
+            out_count[i] = counts[out_term[i]]
+            counts[out_term[i]] = 0
+        distinct[d] = n - begin
+    return out_term[:n].copy(), out_doc[:n].copy(), out_count[:n].copy(), lengths, distinct
+
+
+@njit(cache=True, nogil=True)
+def scatter(terms: Ints, docs: Ints, counts: Ints, at: Longs, out_docs: Ints, out_counts: Ints) -> None:
+    """Put postings in document order to the places of their terms; ``at`` moves on."""
+    for i in range(len(terms)):
+        place = at[terms[i]]
+        out_docs[place] = docs[i]
+        out_counts[place] = counts[i]
+        at[terms[i]] = place + 1
+
+
+@njit(cache=True, nogil=True)
+def look_up(
+    ptr: Longs, docs: Ints, counts: Ints, terms: Ints, term_ptr: Longs, candidates: Ints, row_ptr: Longs
+) -> Ints:
+    """How often each query term occurs in each candidate of its query, row after row, by bisection."""
+    queries = len(term_ptr) - 1
+    total = 0
+    for q in range(queries):
+        total += (term_ptr[q + 1] - term_ptr[q]) * (row_ptr[q + 1] - row_ptr[q])
+    out = np.zeros(total, np.int32)
+    base = 0
+    for q in range(queries):
+        width = term_ptr[q + 1] - term_ptr[q]
+        for t in range(width):
+            term = terms[term_ptr[q] + t]
+            for r in range(row_ptr[q + 1] - row_ptr[q]):
+                doc = candidates[row_ptr[q] + r]
+                low, high = ptr[term], ptr[term + 1]
+                end = high
+                while low < high:
+                    middle = (low + high) >> 1
+                    if docs[middle] < doc:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if low < end and docs[low] == doc:
+                    out[base + r * width + t] = counts[low]
+        base += width * (row_ptr[q + 1] - row_ptr[q])
+    return out

@@ -1,0 +1,56 @@
+"""Synonyms for sentence selection: from a word list, or from WordNet's own files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from topkit.data import InputError
+from topkit.data.files import FilePath
+from topkit.features.analyser import Analyser
+from topkit.features.corpus import lines
+
+
+def read_synonyms(path: FilePath, analyser: Analyser | None = None) -> dict[str, frozenset[str]]:
+    """Term → terms that mean the same.
+
+    path: a file with the words of one meaning on each line (blanks or commas between them), or a folder with
+    WordNet's database files (``data.noun``, ``data.verb``, …). Words of several parts are left out. Words go
+    through the analyser, so that stems are compared with stems.
+    """
+    chosen = analyser or Analyser()
+    place = Path(path)
+    groups = (
+        _wordnet(place) if place.is_dir() else [text.replace(",", " ").split() for _, text in lines(path)]
+    )
+    words = sorted({word.lower() for group in groups for word in group})
+    single = [word for word in words if chosen.tokens(word) == [word]]
+    term_of = dict(
+        zip(single, chosen.reduce(single), strict=True)
+    )  # all at once: a call of the stemmer costs
+    table: dict[str, set[str]] = {}
+    for group in groups:
+        terms = {term_of.get(word.lower(), "") for word in group} - {""}
+        for term in terms:
+            table.setdefault(term, set()).update(terms)
+    return {term: frozenset(alike - {term}) for term, alike in table.items()}
+
+
+def _wordnet(folder: Path) -> list[list[str]]:
+    """The words of each synset: ``offset file type count word id word id …``, the count in hexadecimal."""
+    files = sorted(folder.glob("data.*"))
+    if not files:
+        problem = "the folder holds no WordNet database"
+        raise InputError(problem, "name the folder with data.noun, data.verb, …", file=folder)
+    groups = []
+    for file in files:
+        for number, text in lines(file):
+            if text.startswith("  ") or not text:
+                continue
+            fields = text.split()
+            try:
+                count = int(fields[3], 16)
+                words = [fields[4 + 2 * i] for i in range(count)]
+            except (IndexError, ValueError):
+                raise InputError("this is no line of a WordNet database", file=file, line=number) from None
+            groups.append([word.split("(")[0].lower() for word in words if "_" not in word])
+    return groups

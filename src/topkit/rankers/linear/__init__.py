@@ -1,0 +1,11 @@
+"""Linear rankers: BestFeature, Coordinate Ascent, the perceptron, and the sigmoid that refines any."""
+
+from __future__ import annotations
+
+from topkit.rankers.linear.ascent import CoordinateAscent
+from topkit.rankers.linear.bestfeature import BestFeature
+from topkit.rankers.linear.margins import Margins, pair_margins
+from topkit.rankers.linear.perceptron import Perceptron
+from topkit.rankers.linear.sigmoid import Sigmoid, refine
+
+__all__ = ["BestFeature", "CoordinateAscent", "Margins", "Perceptron", "Sigmoid", "pair_margins", "refine"]

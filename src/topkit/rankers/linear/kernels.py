@@ -1,0 +1,81 @@
+"""Numba kernels of the linear rankers: passes of the perceptron, and histograms of pair margins."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def perceptron_pass(
+    X: Floats, y: Floats, ptr: Ints, queries: Ints, weights: Floats, w: Floats, late: Floats, seen: int
+) -> tuple[int, int]:
+    """Visit every pair once; on a mistake add the difference of features. Pairs seen so far, and mistakes.
+
+    ``late`` gathers the changes times when they came, so that the mean of all w is w − late/seen.
+    """
+    mistakes = 0
+    for q in queries:
+        for u in range(ptr[q], ptr[q + 1]):
+            for v in range(ptr[q], ptr[q + 1]):
+                if y[u] <= y[v] or weights[q] == 0.0:
+                    continue
+                margin = 0.0
+                for f in range(len(w)):
+                    margin += w[f] * (X[u, f] - X[v, f])
+                if margin <= 0.0:
+                    mistakes += 1
+                    for f in range(len(w)):
+                        change = weights[q] * (X[u, f] - X[v, f])
+                        w[f] += change
+                        late[f] += seen * change
+                seen += 1
+    return seen, mistakes
+
+
+@njit(cache=True, nogil=True)
+def margin_range(scores: Floats, y: Floats, ptr: Ints) -> tuple[float, float]:
+    """The smallest and the largest margin s_u − s_v over pairs with y_u > y_v; (∞, −∞) without pairs."""
+    low, high = np.inf, -np.inf
+    for q in range(len(ptr) - 1):
+        for u in range(ptr[q], ptr[q + 1]):
+            for v in range(ptr[q], ptr[q + 1]):
+                if y[u] > y[v]:
+                    low = min(low, scores[u] - scores[v])
+                    high = max(high, scores[u] - scores[v])
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def margin_sums(scores: Floats, y: Floats, ptr: Ints) -> tuple[int, float, int]:
+    """How many pairs there are, the sum of their squared margins, and how many margins are not above 0."""
+    count, square, wrong = 0, 0.0, 0
+    for q in range(len(ptr) - 1):
+        for u in range(ptr[q], ptr[q + 1]):
+            for v in range(ptr[q], ptr[q + 1]):
+                if y[u] > y[v]:
+                    margin = scores[u] - scores[v]
+                    count += 1
+                    square += margin * margin
+                    wrong += margin <= 0.0
+    return count, square, wrong
+
+
+@njit(cache=True, nogil=True)
+def margin_counts(scores: Floats, y: Floats, ptr: Ints, edges: Floats, counts: Ints, border: float) -> int:
+    """Count margins between even edges (the last bin holds its upper edge); how many lie below the border."""
+    bins = len(counts)
+    low, width = edges[0], (edges[-1] - edges[0]) / bins
+    far = 0
+    for q in range(len(ptr) - 1):
+        for u in range(ptr[q], ptr[q + 1]):
+            for v in range(ptr[q], ptr[q + 1]):
+                if y[u] > y[v]:
+                    margin = scores[u] - scores[v]
+                    counts[min(max(int((margin - low) / width), 0), bins - 1)] += 1
+                    far += margin < border
+    return far

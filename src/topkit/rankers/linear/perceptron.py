@@ -1,0 +1,71 @@
+"""The averaged ranking perceptron."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from topkit.compute import Trace
+from topkit.rankers.contract import Job
+from topkit.rankers.labels import labels_only
+from topkit.rankers.measured import worst_ties
+from topkit.scorers import Linear, Space, check
+from topkit.scorers.network import filled
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """The averaged perceptron on pairs: w ← w + (x_u − x_v) wherever w·x_u ≤ w·x_v though u is better.
+
+    ``passes`` go over all pairs of differing labels, queries in a new random order (seeded) each time; the
+    model is the mean of w over all pairs seen. A pass without a mistake ends it. With validation data the
+    pass with the best measure is kept. The trace holds the share of mistakes, or the validation measure.
+    Collins & Duffy, ACL 2002; Elsas, Carvalho & Carbonell, WSDM 2008.
+
+    >>> import topkit as tk
+    >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
+    >>> tk.ranker("perceptron").fit(data).rank(data)["q"][0][0]
+    'q:1'
+    """
+
+    normalisation: ClassVar[str] = "min-max"
+    summary: ClassVar[str] = "averaged perceptron on pairs"
+    space: ClassVar[Space] = {"passes": (5, 20, 100)}
+
+    passes: int = 5
+
+    def __post_init__(self) -> None:
+        check(self.passes >= 1, "passes", self.passes, "at least 1")
+
+    def train(self, job: Job) -> tuple[Linear, list[Trace]]:
+        """The mean weights, and the trace."""
+        from topkit.rankers.linear import kernels
+
+        labels_only(job, "perceptron")
+        data = job.train
+        X, y = filled(data.X), data.y.astype(np.float64)
+        valid = None if job.valid is None else worst_ties(job.valid)
+        rng = np.random.default_rng(job.seed)
+        w, late, best = (np.zeros(data.n_features) for _ in range(3))
+        trace = Trace(self.passes, larger_is_better=valid is not None)
+        seen = 0
+        going = trace.go_on(1.0 if valid is None else job.measure(valid, Linear(w).score(valid)))
+        while going:
+            before = seen
+            order = rng.permutation(data.n_queries)
+            seen, mistakes = kernels.perceptron_pass(X, y, data.ptr, order, job.query_weights, w, late, seen)
+            mean = w - late / max(seen, 1)
+            value = (
+                mistakes / max(seen - before, 1)
+                if valid is None
+                else job.measure(valid, Linear(mean).score(valid))
+            )
+            going = trace.go_on(value)
+            job.report("mistakes" if valid is None else "measure", trace.steps, self.passes, value)
+            if valid is None or trace.best_step == trace.steps or trace.steps == 1:
+                best = mean
+            if mistakes == 0:
+                trace.reason, going = "settled", False
+        return Linear(best), [trace]

@@ -1,0 +1,99 @@
+"""FocusedSVM: SVM-MAP for the order of the top k, RankSVM from the top k to the rest, one shared w."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from topkit.compute import Trace
+from topkit.losses import loss
+from topkit.rankers.contract import Job
+from topkit.rankers.labels import labels_only
+from topkit.rankers.svm.bundle import Planes, cutting_planes
+from topkit.rankers.svm.path import best_of_path
+from topkit.rankers.svm.precision import cuts_of_top
+from topkit.rankers.svm.ranksvm import check_penalty, strengths_of
+from topkit.rankers.svm.svmmap import STRENGTHS, USUAL_STRENGTH
+from topkit.scorers import Floats, Linear, Space, Span, check
+from topkit.scorers.network import filled
+
+
+@dataclass(frozen=True)
+class FocusedSVM:
+    """FocusedSVM: ½‖w‖² + C Σ_q [β ζ_q + (1 − β) Σ_{u∈T, v∈F} ξ_uv].
+
+    ζ_q is the mean, over the cuts r = 1…k−1 of the order of the top k (T), of SVM-MAP's loss with the first r
+    relevant and the others of T not; ξ_uv = max(0, 1 − w·(x_u − x_v)) from T to the rest (F). Each part is
+    divided by its value at w = 0, so that both start at 1 (the paper's comparable range). β = 1 is SVM-MAP on
+    the cuts, β = 0 is RankSVM with the plain hinge on focused pairs, both with these query weights. A part
+    that says nothing (T of one document, F empty) counts 0. In graded truth, cuts lie between grades, and
+    ties at the border of T belong to it unless they have the lowest label. Niu, Guo, Lan & Cheng, SIGIR 2012.
+
+    >>> import topkit as tk
+    >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")
+    >>> tk.ranker("focusedsvm", k=2, C=10.0).fit(data).rank(data)["q"][0][0]
+    'q:1'
+    """
+
+    normalisation: ClassVar[str] = "min-max"
+    summary: ClassVar[str] = "FocusedSVM: SVM-MAP in the top k, RankSVM from it to the rest"
+    space: ClassVar[Space] = {
+        "beta": tuple(round(0.1 * i, 1) for i in range(1, 10)),
+        "C": Span(1e-4, 100.0, log=True),
+    }
+
+    k: int = 10
+    beta: float = 0.5
+    C: float | None = None
+    max_steps: int = 1000
+    tolerance: float = 1e-3
+    """It ends when the duality gap is this share of the objective."""
+
+    def __post_init__(self) -> None:
+        check(self.k >= 1, "k", self.k, "at least 1")
+        check(0 <= self.beta <= 1, "beta", self.beta, "between 0 and 1")
+        check_penalty(self.C, self.max_steps, self.tolerance)
+
+    def train(self, job: Job) -> tuple[Linear, list[Trace]]:
+        """The fitted model, and the trace of the gap of every fit."""
+        labels_only(job, "focusedsvm")
+        X = filled(job.train.X)
+        objective, total = focused_risk(job, self.k, self.beta)
+        planes = Planes()
+
+        def risk(w: Floats) -> tuple[float, Floats]:
+            value, slope = objective(X @ w)
+            return value / total, X.T @ slope / total
+
+        def fit(l2: float, start: Floats) -> tuple[Floats, Trace]:
+            return cutting_planes(risk, l2, start, planes, self.max_steps, self.tolerance)
+
+        strengths = strengths_of(job, self.C, total, STRENGTHS, USUAL_STRENGTH)
+        return best_of_path(job, fit, total, strengths, "FocusedSVM")
+
+
+def focused_risk(job: Job, k: int, beta: float) -> tuple[Callable[[Floats], tuple[float, Floats]], float]:
+    """The loss Σ_q weight·[β·list part + (1 − β)·pair part] on scores, and its value at scores of 0."""
+    data, weights = job.train, job.query_weights
+    zeros = np.zeros(len(data))
+    tasks, query = cuts_of_top(data, k)
+    start = np.bincount(query, weights=tasks.weights * tasks.per_list(zeros)[0], minlength=data.n_queries)
+    scale = np.divide(beta * weights, start, out=np.zeros(data.n_queries), where=start > 0)
+    tasks = replace(tasks, weights=tasks.weights * scale[query])
+    pair_loss = loss("hinge", pairs="focused", k=k)
+    count = pair_loss.on(data.y, data.ptr).per_query(zeros)
+    pairs = pair_loss.on(
+        data.y,
+        data.ptr,
+        np.divide((1 - beta) * weights, count, out=np.zeros(data.n_queries), where=count > 0),
+    )
+
+    def objective(scores: Floats) -> tuple[float, Floats]:
+        list_value, list_slope = tasks(scores)
+        pair_value, pair_slope = pairs(scores)
+        return list_value + pair_value, list_slope + pair_slope
+
+    return objective, objective(zeros)[0]

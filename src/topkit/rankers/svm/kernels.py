@@ -1,0 +1,216 @@
+"""Numba kernels of the SVM rankers: Hessian products over active pairs, the most violated ranking of AP."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from topkit.losses.kernels import falling_order
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def levels_and_shares(
+    order: NDArray[np.int32],
+    below: NDArray[np.int32],
+    whole: Ints,
+    shared: Ints,
+    share: Floats,
+    focused: bool,
+    ptr: Ints,
+    level: Ints,
+    up: Floats,
+    down: Floats,
+) -> None:
+    """Row by row: the number of the label's level (0 is best), and its weight as better and worse member."""
+    for q in range(len(ptr) - 1):
+        a, n = ptr[q], ptr[q + 1] - ptr[q]
+        found = 0
+        for i in range(n):
+            row = a + order[a + i]
+            found += i > 0 and below[a + i] != below[a + i - 1]
+            inside = 1.0 if i < whole[q] else (share[q] if i < shared[q] else 0.0)
+            level[row] = found
+            up[row] = inside
+            down[row] = 1.0 - inside if focused else 1.0
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(scores: Floats, ptr: Ints, first: int, last: int, rows: Ints) -> None:
+    """Rows of each query by falling score."""
+    for q in range(first, last):
+        a, b = ptr[q], ptr[q + 1]
+        falling_order(scores[a:b], rows[a:b])
+        rows[a:b] += a
+
+
+@njit(cache=True, nogil=True)
+def rival_sums(
+    scores: Floats,
+    rows: Ints,
+    level: Ints,
+    up: Floats,
+    down: Floats,
+    change: Floats,
+    ptr: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """out_i = Σ w_ij·change_j over the rivals j of i: pairs (u, v) with u better and s_u − s_v < 1.
+
+    w_uv = up_u·down_v. Two sweeps over the sorted scores; a Fenwick tree over levels holds the rivals that
+    the margin reaches, so a list of n documents costs O(n log levels).
+    """
+    for q in range(first, last):
+        a, b = ptr[q], ptr[q + 1]
+        levels = 0
+        for row in range(a, b):
+            levels = max(levels, level[row] + 1)
+        tree = np.zeros(levels + 1)
+        entered = a
+        for place in range(a, b):  # scores fall: every better u meets the worse v with s_v > s_u − 1
+            u = rows[place]
+            while entered < b and scores[u] - scores[rows[entered]] < 1.0:
+                v = rows[entered]
+                node = levels - level[v]
+                while node <= levels:
+                    tree[node] += down[v] * change[v]
+                    node += node & -node
+                entered += 1
+            total = 0.0
+            node = levels - level[u] - 1
+            while node > 0:
+                total += tree[node]
+                node -= node & -node
+            out[u] = up[u] * total
+        tree[:] = 0.0
+        entered = b - 1
+        for place in range(b - 1, a - 1, -1):  # scores rise: every worse v meets the better u below s_v + 1
+            v = rows[place]
+            while entered >= a and scores[rows[entered]] - scores[v] < 1.0:
+                u = rows[entered]
+                node = level[u] + 1
+                while node <= levels:
+                    tree[node] += up[u] * change[u]
+                    node += node & -node
+                entered -= 1
+            total = 0.0
+            node = level[v]
+            while node > 0:
+                total += tree[node]
+                node -= node & -node
+            out[v] += down[v] * total
+
+
+@njit(cache=True, nogil=True)
+def given_rival_sums(
+    scores: Floats,
+    better: Ints,
+    worse: Ints,
+    weight: Floats,
+    pair_ptr: Ints,
+    change: Floats,
+    ptr: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """The same sums over listed pairs."""
+    for q in range(first, last):
+        a = ptr[q]
+        out[a : ptr[q + 1]] = 0.0
+        for p in range(pair_ptr[q], pair_ptr[q + 1]):
+            u, v = a + better[p], a + worse[p]
+            if scores[u] - scores[v] < 1.0:
+                out[u] += weight[p] * change[v]
+                out[v] += weight[p] * change[u]
+
+
+@njit(cache=True, nogil=True)
+def worst_interleaving(good: Floats, bad: Floats, above: Ints) -> None:
+    """How many relevant documents the most violated ranking puts above each irrelevant one, by falling score.
+
+    ``good`` and ``bad`` are the falling scores of relevant and irrelevant documents. The ranking maximises 1
+    − AP + Σ z_ij (s_i − s_j)/(|R||N|) with z_ij = ±1. Moving the j-th irrelevant document above the i-th
+    relevant one gains i/((i+j−1)(i+j)|R|) − 2(s_i − s_j)/(|R||N|), which falls with j. So the best places
+    rise with j, and halving the range of j while narrowing that of i finds them all in O((|R|+|N|) log |N|).
+    """
+    relevant, others = len(good), len(bad)
+    stack = np.empty((2 * 64, 4), np.int64)
+    stack[0] = (0, others, 0, relevant)
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        low, high, fewest, most = stack[depth]
+        middle = (low + high) // 2
+        j = middle + 1
+        best, best_gain, gain = most, 0.0, 0.0
+        for i in range(most, fewest, -1):  # also above the i-th relevant document
+            gain += i / ((i + j - 1.0) * (i + j)) - 2.0 * (good[i - 1] - bad[middle]) / others
+            if gain > best_gain:
+                best, best_gain = i - 1, gain
+        above[middle] = best
+        if low < middle:
+            stack[depth] = (low, middle, fewest, best)
+            depth += 1
+        if middle + 1 < high:
+            stack[depth] = (middle + 1, high, best, most)
+            depth += 1
+
+
+@njit(cache=True, nogil=True)
+def average_precision_hinge(
+    scores: Floats,
+    relevant: NDArray[np.bool_],
+    ptr: Ints,
+    first: int,
+    last: int,
+    values: Floats,
+    gradient: Floats,
+) -> None:
+    """max over rankings z of 1 − AP(z) + Ψ(z) − Ψ(truth), and its slope in the scores, query by query.
+
+    Queries whose documents are all relevant or all not have the value 0.
+    """
+    for q in range(first, last):
+        a, n = ptr[q], ptr[q + 1] - ptr[q]
+        values[q] = 0.0
+        gradient[a : a + n] = 0.0
+        count = 0
+        for i in range(n):
+            count += relevant[a + i]
+        others = n - count
+        if count == 0 or others == 0:
+            continue
+        order = np.empty(n, np.int64)
+        falling_order(scores[a : a + n], order)
+        good_rows, bad_rows = np.empty(count, np.int64), np.empty(others, np.int64)
+        i, j = 0, 0
+        for place in range(n):
+            row = a + order[place]
+            if relevant[row]:
+                good_rows[i] = row
+                i += 1
+            else:
+                bad_rows[j] = row
+                j += 1
+        good, bad = scores[good_rows], scores[bad_rows]
+        above = np.empty(others, np.int64)
+        worst_interleaving(good, bad, above)
+        unit = 2.0 / (count * others)
+        precision, change, passed = 0.0, 0.0, 0
+        for i in range(count):  # `passed` irrelevant documents stand above the i-th relevant one
+            while passed < others and above[passed] <= i:
+                passed += 1
+            precision += (i + 1.0) / (i + 1.0 + passed)
+            gradient[good_rows[i]] = -unit * passed
+            change -= unit * passed * good[i]
+        for j in range(others):
+            beaten = count - above[j]
+            gradient[bad_rows[j]] = unit * beaten
+            change += unit * beaten * bad[j]
+        values[q] = 1.0 - precision / count + change

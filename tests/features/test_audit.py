@@ -1,0 +1,137 @@
+"""The audit on data sets with a known fault and without it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from topkit.cli import app
+from topkit.data import Dataset, InputError, read_letor
+from topkit.features import Document, Index, audit, build_dataset, build_index
+
+QUERIES, MATCHING, RELEVANT = 12, 1500, 30
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, dict[str, dict[str, float]]]:
+    """For each query 1,500 documents with its word, of which 30 are relevant: 10 near the top by BM25, 20
+    long documents that name the word once, so that they lie beyond the first 1,000."""
+    rng = np.random.default_rng(0)
+    documents, grades = [], {}
+    for q in range(QUERIES):
+        own = {}
+        for i in range(MATCHING):
+            relevant = i < RELEVANT
+            times = int(rng.integers(4, 7)) if i < 10 else 1 if relevant else int(rng.integers(1, 6))
+            length = 20 if i < 10 else 160 if relevant else int(rng.integers(20, 200))
+            text = " ".join([f"query{q}"] * times + ["filler"] * length)
+            documents.append(Document(f"{q}-{i}", {"text": text}))
+            if relevant:
+                own[f"{q}-{i}"] = 1.0
+        grades[f"q{q}"] = own
+    order = rng.permutation(len(documents))
+    shuffled = [documents[i] for i in order]
+    return build_index(shuffled, tmp_path_factory.mktemp("index")), grades
+
+
+def made(corpus: tuple[Index, dict[str, dict[str, float]]], sampling: str) -> Dataset:
+    index, grades = corpus
+    queries = {f"q{q}": f"query{q}" for q in range(QUERIES)}
+    names = "bm25.text,lm_jm.text,length.text,tf.text"
+    return build_dataset(index, queries, grades, features=names, sampling=sampling, depth=1000)[0]
+
+
+def test_top_1000_plus_all_relevant_is_called_out(corpus: tuple[Index, dict[str, dict[str, float]]]) -> None:
+    found = audit(made(corpus, "top+relevant"), cut=1000)
+    assert not found.passed
+    worst = found.findings[0]
+    assert worst.verdict == "problem"
+    assert "added beyond a cut by 'bm25.text'" in worst.text
+    bm25 = next(single for single in found.singles if single.feature == "bm25.text")
+    assert bm25.reverse > bm25.forward > found.random
+    assert "12 of 12 queries (100%) have relevant documents beyond the first 1,000 by 'bm25.text'" in str(
+        found
+    )
+    assert "do not compare" in str(found)
+
+
+@pytest.mark.parametrize("sampling", ["p+top", "top", "matching"])
+def test_the_other_samplings_pass(corpus: tuple[Index, dict[str, dict[str, float]]], sampling: str) -> None:
+    found = audit(made(corpus, sampling))
+    assert found.passed, str(found)
+    bm25 = next(single for single in found.singles if single.feature == "bm25.text")
+    assert bm25.forward > bm25.reverse
+
+
+def test_a_feature_that_counts_down_is_not_a_bias(ragged: Dataset) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 400)
+    X = np.stack([-y + rng.normal(size=400), rng.normal(size=400)], axis=1)
+    found = audit(Dataset.build(X, y, np.repeat(np.arange(20), 20), feature_names=["depth", "noise"]))
+    assert found.passed
+    assert "'depth' with smaller values first" in str(found)
+
+
+def test_leaks_constants_duplicates_and_empty_queries() -> None:
+    rng = np.random.default_rng(2)
+    y = np.tile([1.0, 0.0, 0.0, 0.0, 0.0], 10)  # the relevant document is always the first of the file
+    y[45:] = 0
+    X = np.column_stack([rng.normal(size=50), np.ones(50), np.repeat(np.arange(10), 5), -y])
+    X[2] = X[1]
+    ids = [f"d{i}" for i in range(50)]
+    ids[7] = ids[6]
+    names = ["noise", "one", "query", "leak"]
+    data = Dataset.build(X, y, np.repeat(np.arange(10), 5), doc_ids=ids, feature_names=names)
+    text = str(audit(data))
+    assert "1 of 10 queries have no relevant document" in text
+    assert "1 features are constant throughout: one" in text
+    assert "1 features are constant within every query: query" in text
+    assert "'leak' alone reaches map" in text
+    assert "'order in the file' alone reaches map 1.000" in text
+    assert "1 documents come more than once" in text
+    assert "2 documents (4.0%) have the same features as another of their query; 0 of them differ" in text
+
+
+def test_queries_in_two_parts() -> None:
+    def part(*queries: tuple[str, str]) -> Dataset:
+        rows = [(qid, doc) for qid, docs in queries for doc in docs]
+        X = np.random.default_rng(0).normal(size=(len(rows), 2))
+        labels = np.arange(len(rows)) % 2
+        return Dataset.build(X, labels, [q for q, _ in rows], doc_ids=[d for _, d in rows])
+
+    train = part(("1", "abcde"), ("2", "fghij"), ("3", "klmno"))
+    clean = audit({"train": train, "test": part(("4", "vwxyz"), ("5", "abcxy"))})
+    assert any("no query of one part is in another" in finding.text for finding in clean.findings)
+    found = audit({"train": train, "test": part(("2", "qrs"), ("9", "abcde"))})
+    texts = [finding.text for finding in found.findings if finding.verdict == "problem"]
+    assert "1 queries are in more than one part: 2 in train and test" in texts
+    assert any("1 in train and 9 in test" in text for text in texts)
+
+
+def test_nothing_to_rank_and_bad_settings(ragged: Dataset) -> None:
+    alike = ragged.with_labels(np.zeros(len(ragged)), ragged.truth)
+    assert "no query has both" in str(audit(alike))
+    with pytest.raises(InputError, match="no data set"):
+        audit({})
+    with pytest.raises(InputError, match="no feature 'x'"):
+        audit(ragged, cut=3, by="x")
+
+
+def test_command_and_plot(tmp_path: Path, ragged: Dataset) -> None:
+    ragged.to_letor(tmp_path / "a.txt")
+    plot = tmp_path / "audit.svg"
+    result = CliRunner().invoke(app, ["data", "audit", str(tmp_path / "a.txt"), "--plot", str(plot)])
+    assert result.exit_code == 0, result.output
+    assert "verdict: passed" in result.output
+    assert "<svg" in plot.read_text()
+
+
+@pytest.mark.real_data
+def test_letor_sets_pass_with_what_is_known_of_them(real_data: Path) -> None:
+    folder = real_data / "MQ2008" / "Fold1"
+    found = audit({name: read_letor(folder / f"{name}.txt") for name in ("train", "vali", "test")})
+    assert found.passed
+    assert "220 of 784 queries have no relevant document" in str(found)  # as the data's description says

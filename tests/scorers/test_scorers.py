@@ -109,7 +109,7 @@ def test_early_stopping_keeps_the_best_epoch() -> None:
 
 
 def test_trees_on_squared_error_are_lightgbm_regression() -> None:
-    """The same trees as LightGBM 4.7's own objective, without a penalty that would scale with the curvature."""
+    """The same trees as LightGBM 4.7's own objective, without a penalty."""
     import lightgbm
 
     model, _ = TreeScorer(trees=12, leaves=5, rate=0.2, min_leaf=8, l2=0.0).fit(problem("squared-error"))

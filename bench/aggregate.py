@@ -20,6 +20,7 @@ from topkit.aggregate import Ballots, fuse, kendall_distance
 from topkit.aggregate.formats import read_ranking_table
 from topkit.aggregate.mallows import sample
 from topkit.data import Grade, Judgments, Run
+from topkit.studies.fusion import replace_by_random
 
 PLOTS = Path("bench/results")
 LEVELS = (0, 10, 20, 30, 35)
@@ -45,28 +46,6 @@ def measure(judgments: Judgments, run: Run, metrics: Sequence[str] = ("map", "p@
 # -- random rankers ------------------------------------------------------------------------------------------
 
 
-def random_ranker(pool: Ballots, length: int, rng: np.random.Generator, name: str) -> Run:
-    """A system that returns ``length`` documents of each query's pool at random, in random order."""
-    rows, ptr = [], [0]
-    for q in range(len(pool)):
-        chosen = rng.permutation(int(pool.pool_sizes[q]))[:length]
-        rows.append(pool.rows[pool.doc_ptr[q] + chosen])
-        ptr.append(ptr[-1] + len(chosen))
-    scores = np.concatenate([np.arange(len(part), 0, -1.0) for part in rows])
-    return Run(pool.qids, np.array(ptr), pool.source.take(np.concatenate(rows)), scores, name)
-
-
-def replaced(runs: Sequence[Run], number: int, seed: int, length: int = KEEP) -> tuple[list[Run], list[str]]:
-    """The runs with ``number`` of them, drawn at random, replaced by random rankers → (runs, names kept)."""
-    rng = np.random.default_rng(seed)
-    pool = Ballots.of(runs)
-    out = set(rng.permutation(len(runs))[:number].tolist())
-    mixed = [
-        random_ranker(pool, length, rng, f"random-{i}") if i in out else run for i, run in enumerate(runs)
-    ]
-    return mixed, [run.name for i, run in enumerate(runs) if i not in out]
-
-
 def robustness(methods: Sequence[str] = (*QUICK, "mallows")) -> None:
     """MAP and P@10 of each method with 0, 10, 20, 30, 35 of 40 TREC-3 systems replaced; table and plot."""
     runs, judgments = trec3_runs()
@@ -77,7 +56,8 @@ def robustness(methods: Sequence[str] = (*QUICK, "mallows")) -> None:
     for level in LEVELS:
         found: dict[str, list[list[float]]] = {method: [] for method in methods}
         for draw in range(DRAWS if level else 1):
-            mixed, real = replaced(runs, level, seed=1000 * level + draw)
+            mixed = replace_by_random(runs, level, seed=1000 * level + draw, length=KEEP)
+            real = [run.name for run in mixed if not run.name.startswith("random-")]
             for method in methods:
                 fusion = fuse(mixed, method, keep=KEEP, seed=draw)
                 found[method].append(measure(judgments, fusion.run))

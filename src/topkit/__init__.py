@@ -46,6 +46,13 @@ if TYPE_CHECKING:
     from topkit.features import read_documents as read_documents
     from topkit.features import read_links as read_links
     from topkit.features import read_queries as read_queries
+    from topkit.labelling import STRATEGIES as STRATEGIES
+    from topkit.labelling import Labelling as Labelling
+    from topkit.labelling import SimulatedAssessor as SimulatedAssessor
+    from topkit.labelling import TopK as TopK
+    from topkit.labelling import consensus as consensus
+    from topkit.labelling import label_dataset as label_dataset
+    from topkit.labelling import merged as merged
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
     from topkit.metrics import CONVENTIONS as CONVENTIONS
@@ -73,6 +80,13 @@ _ROOM_OF = {
     "read_links": "topkit.features",
     "read_queries": "topkit.features",
     "CONVENTIONS": "topkit.metrics",
+    "Labelling": "topkit.labelling",
+    "STRATEGIES": "topkit.labelling",
+    "SimulatedAssessor": "topkit.labelling",
+    "TopK": "topkit.labelling",
+    "consensus": "topkit.labelling",
+    "label_dataset": "topkit.labelling",
+    "merged": "topkit.labelling",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",
     "InputError": "topkit.data",

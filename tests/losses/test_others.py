@@ -85,6 +85,12 @@ def test_softndcg_becomes_ndcg() -> None:
     assert value == pytest.approx(1 - ndcg, abs=1e-12)
 
 
+def test_softndcg_of_equal_scores_points_to_the_ideal_order() -> None:
+    """Gains 0, 3, 1 with mean 4/3 and ideal DCG 3 + 1/log2 3."""
+    gradient = tk.loss("softndcg")([1.0, 1.0, 1.0], [0, 2, 1], [0, 3])[1]
+    assert gradient == pytest.approx(np.array([4 / 3, 4 / 3 - 3, 4 / 3 - 1]) / (3 + 1 / math.log2(3)))
+
+
 def test_lambdarank_of_equal_scores() -> None:
     """All tied: a swap may move a document from the last rank to the first, for every pair alike."""
     value, gradient = tk.loss("lambdarank")([0.0, 0.0, 0.0], [1, 0, 0], [0, 3])

@@ -9,6 +9,7 @@ from types import ModuleType
 
 from topkit.aggregate.ballots import Ballots
 from topkit.aggregate.distances import kendall_distance, spearman_distance, top_k_distance
+from topkit.aggregate.formats import read_rankings, runs_of_lists, write_ranking_table
 from topkit.aggregate.fuse import AGGREGATORS, DEFAULT, aggregate, fuse, settings_of
 from topkit.aggregate.luce import aggregate_preferences
 from topkit.aggregate.result import Fusion, Outcome
@@ -24,9 +25,12 @@ __all__ = [
     "aggregate_preferences",
     "fuse",
     "kendall_distance",
+    "read_rankings",
+    "runs_of_lists",
     "settings_of",
     "spearman_distance",
     "top_k_distance",
+    "write_ranking_table",
 ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -90,6 +90,24 @@ def runs_of_features(data: Dataset) -> list[Run]:
         }
         runs.append(_run(name, {qid: dict(pairs) for qid, pairs in results.items()}))
     return runs
+
+
+def runs_of_lists(lists: Mapping[str, Mapping[str, Sequence[str]]]) -> list[Run]:
+    """Ranked lists, best first, as runs: ranker (or assessor) → query → documents.
+
+    With it assessors who each ordered a top k can be brought to a consensus:
+
+    >>> said = {"ann": {"q": ["a", "b", "c"]}, "bob": {"q": ["b", "a"]}, "eve": {"q": ["a", "c", "b"]}}
+    >>> from topkit.aggregate import aggregate
+    >>> [doc for doc, _ in aggregate(runs_of_lists(said), "kemeny")["q"]]
+    ['a', 'b', 'c']
+    """
+    return [
+        Run.of(
+            {q: [(doc, float(len(own) - i)) for i, doc in enumerate(own)] for q, own in queries.items()}, name
+        )
+        for name, queries in lists.items()
+    ]
 
 
 def _run(name: str, queries: dict[str, dict[str, float]]) -> Run:

@@ -59,9 +59,9 @@ def fuse(
     settings = _settings(method, setting or [])
     if keep < 0:
         raise InputError(f"--keep must not be negative: {keep}")
-    with _bar("Reading") as update:
-        runs = _read(files, update)
-    with _bar(f"Fusing by {method}") as update, warnings.catch_warnings():
+    with progress_bar("Reading") as update:
+        runs = read_files(files, update)
+    with progress_bar(f"Fusing by {method}") as update, warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # said below, with the result
         fusion = combine(runs, method, keep=keep or None, seed=seed, progress=update, **settings)
     if ".csv" in out.suffixes:
@@ -97,7 +97,7 @@ def explanation(fusion: Fusion) -> str:
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error that goes away; yields the function to call with (done, of)."""
     from rich.console import Console
     from rich.progress import Progress
@@ -108,7 +108,8 @@ def _bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, of: progress.update(task, completed=done, total=of)
 
 
-def _read(files: list[Path], update: Callable[[int, int], None]) -> list[Run]:
+def read_files(files: list[Path], update: Callable[[int, int], None]) -> list[Run]:
+    """The rankings of all files, in whichever form each has."""
     from topkit.aggregate.formats import read_rankings
 
     runs: list[Run] = []

@@ -112,7 +112,8 @@ def audit(
     the one that ranks best alone.
 
     >>> X = [[3.0], [2.0], [1.0], [5.0], [4.0], [9.0]]
-    >>> print(audit(Dataset.build(X, [2, 1, 0, 1, 0, 0], list("aaabbc"))).findings[0].text)
+    >>> report = audit(Dataset.build(X, [2, 1, 0, 1, 0, 0], list("aaabbc")))
+    >>> print(report.findings[-1].text)
     1 of 3 queries have no relevant document: they teach nothing
     """
     parts = {"data": data} if isinstance(data, Dataset) else dict(data)

@@ -58,8 +58,8 @@ def from_arrays() -> None:
     ours, theirs = evaluate(), judge.evaluate(run)
     for name, other in {"ndcg@10": "ndcg_cut_10", "map": "map", "p@5": "P_5", "rr": "recip_rank"}.items():
         np.testing.assert_allclose(ours[name], [theirs[str(q)][other] for q in range(QUERIES)], atol=1e-9)
-    first, trec = best_of(evaluate, lambda: judge.evaluate(run), turns=9)
-    second, measures = best_of(evaluate, lambda: list(evaluator.iter_calc(run)), turns=5)
+    first, trec = best_of(evaluate, lambda: judge.evaluate(run), turns=25)
+    second, measures = best_of(evaluate, lambda: list(evaluator.iter_calc(run)), turns=7)
     show("evaluate_arrays", first, trec, "pytrec_eval", "15x")
     show("evaluate_arrays", second, measures, "ir-measures", "15x")
 

@@ -18,6 +18,7 @@ from tests.conftest import real_data_folder
 
 import topkit as tk
 from bench.timing import best_of, show
+from topkit.compute import thread_count
 from topkit.metrics.significance import holm, paired_t, randomisation
 from topkit.rankers.linear import pair_margins, refine
 
@@ -246,7 +247,7 @@ def speed() -> None:
     print(f"MQ2008 Fold1, {train} with validation; in turn with LGBMRanker")
 
     def peer() -> object:
-        model = lightgbm.LGBMRanker(n_estimators=300, verbose=-1, n_jobs=2)
+        model = lightgbm.LGBMRanker(n_estimators=300, verbose=-1, n_jobs=thread_count())
         return model.fit(train.X, train.y, group=train.lengths)
 
     rankers = [

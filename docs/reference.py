@@ -43,6 +43,21 @@ def metrics() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def rankers() -> str:
+    from topkit.rankers.registry import settings_of
+
+    rows = [
+        (f"`{name}`", ", ".join(f"`{key}={value!r}`" for key, value in settings_of(name).items()))
+        for name in tk.RANKERS
+    ]
+    return "# Rankers\n\n" + table(("name", "settings and their defaults"), rows) + "\n"
+
+
+def losses() -> str:
+    rows = [(f"`{name}`", summary(loss)) for name, loss in tk.LOSSES.items()]
+    return "# Losses\n\n" + table(("name", "what it is"), rows) + "\n"
+
+
 def conventions() -> str:
     rows = [(f"`{name}`", str(rules).partition(": ")[2]) for name, rules in tk.CONVENTIONS.items()]
     return "# Conventions\n\n" + table(("name", "rules"), rows) + "\n"
@@ -85,6 +100,8 @@ def python() -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "rankers": rankers,
+    "losses": losses,
     "measures": metrics,
     "conventions": conventions,
     "commands": commands,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from topkit.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from topkit.aggregate import AGGREGATORS as AGGREGATORS
@@ -46,6 +46,13 @@ if TYPE_CHECKING:
     from topkit.features import read_documents as read_documents
     from topkit.features import read_links as read_links
     from topkit.features import read_queries as read_queries
+    from topkit.labelling import STRATEGIES as STRATEGIES
+    from topkit.labelling import Labelling as Labelling
+    from topkit.labelling import SimulatedAssessor as SimulatedAssessor
+    from topkit.labelling import TopK as TopK
+    from topkit.labelling import consensus as consensus
+    from topkit.labelling import label_dataset as label_dataset
+    from topkit.labelling import merged as merged
     from topkit.losses import LOSSES as LOSSES
     from topkit.losses import loss as loss
     from topkit.metrics import CONVENTIONS as CONVENTIONS
@@ -57,6 +64,8 @@ if TYPE_CHECKING:
     from topkit.rankers import RANKERS as RANKERS
     from topkit.rankers import load_ranker as load_ranker
     from topkit.rankers import ranker as ranker
+    from topkit.rankers.linear import pair_margins as pair_margins
+    from topkit.rankers.linear import refine as refine
 
 _ROOM_OF = {
     "AGGREGATORS": "topkit.aggregate",
@@ -71,6 +80,13 @@ _ROOM_OF = {
     "read_links": "topkit.features",
     "read_queries": "topkit.features",
     "CONVENTIONS": "topkit.metrics",
+    "Labelling": "topkit.labelling",
+    "STRATEGIES": "topkit.labelling",
+    "SimulatedAssessor": "topkit.labelling",
+    "TopK": "topkit.labelling",
+    "consensus": "topkit.labelling",
+    "label_dataset": "topkit.labelling",
+    "merged": "topkit.labelling",
     "Dataset": "topkit.data",
     "Grade": "topkit.data",
     "InputError": "topkit.data",
@@ -91,12 +107,14 @@ _ROOM_OF = {
     "loss": "topkit.losses",
     "metric": "topkit.metrics",
     "normalise": "topkit.data",
+    "pair_margins": "topkit.rankers.linear",
     "ranker": "topkit.rankers",
     "read_letor": "topkit.data",
     "read_parquet": "topkit.data",
     "read_preferences": "topkit.data",
     "read_qrels": "topkit.data",
     "read_run": "topkit.data",
+    "refine": "topkit.rankers.linear",
     "read_scores": "topkit.data",
     "split": "topkit.data",
     "write_scores": "topkit.data",

@@ -61,7 +61,7 @@ def test_constant_feature_is_not_the_best() -> None:
 
 @pytest.mark.real_data
 def test_best_feature_of_mq2008(real_data: Path) -> None:
-    """0.7761 NDCG@10 under yahoo, 5 folds: what a plain sketch in NumPy gave for the best feature on train."""
+    """0.7761 NDCG@10 under yahoo, 5 folds: what a sketch in NumPy gave for the best feature on train."""
     reached = []
     for fold in range(1, 6):
         folder = real_data / "MQ2008" / f"Fold{fold}"

@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 import topkit as tk
 from topkit.metrics import evaluate_arrays
+from topkit.rankers.contract import Job
 from topkit.rankers.measured import Measured, worst_ties
 from topkit.rankers.measured.kernels import stepped_values
+from topkit.rankers.svm.pairs import Pairs
+from topkit.rankers.svm.precision import whole_lists
 
 FAST = [
     "ndcg@3",
@@ -104,3 +107,24 @@ def test_worst_ties_puts_the_irrelevant_first() -> None:
     assert turned.X.ravel().tolist() == [2.0, 1.0, 3.0]
     assert list(turned.doc_ids or []) == ["b", "a", "c"]
     assert Measured.of(turned, "rr").values(np.zeros(3)).tolist() == [0.5, 1.0]
+
+
+def test_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough documents for two threads: measures, Hessian products and SVM-MAP's loss come out the same."""
+    rng = np.random.default_rng(0)
+    n = 40_000
+    data = tk.Dataset.build(rng.normal(size=(n, 2)), rng.integers(0, 3, n), np.arange(n) // 40)
+    scores, change = rng.normal(size=n), rng.normal(size=n)
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("TOPKIT_THREADS", threads)
+        pairs = Pairs.of(Job(data, None, lambda d, s: 0.0), "squared-hinge", "all", 10)
+        found.append(
+            (
+                Measured.of(data, "ndcg@10").values(scores),
+                pairs.hessian(scores, pairs.objective.with_curvature(scores)[2])(change),
+                whole_lists(data, np.ones(data.n_queries), 1.0, 10)(scores)[1],
+            )
+        )
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, two)

@@ -92,7 +92,7 @@ def test_halving_finds_what_trying_all_places_finds(good_count: int, bad_count: 
 
 
 def test_value_written_out() -> None:
-    """Relevant at 0.1 and 0, irrelevant at 0: with that on top AP = (1/2 + 2/3)/2 = 7/12, and Ψ loses 2·0.1/2."""
+    """Relevant at 0.1 and 0, irrelevant at 0: with it on top AP is (1/2 + 2/3)/2 = 7/12, and Ψ loses 0.1."""
     value, slopes = hinge_of(np.array([0.1, 0.0, 0.0]), np.array([True, True, False]))
     assert value == pytest.approx(5 / 12 - 0.1)
     assert slopes.tolist() == [-1.0, -1.0, 2.0]

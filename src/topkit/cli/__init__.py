@@ -6,14 +6,16 @@ import sys
 
 import typer
 
-from topkit import __version__
 from topkit.cli.audit import audit
 from topkit.cli.data import app as data_app
 from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
 from topkit.cli.features import app as features_app
 from topkit.cli.fuse import fuse
+from topkit.cli.label import app as label_app
 from topkit.cli.study import app as study_app
+from topkit.cli.train import score, train
+from topkit.version import __version__
 
 app = typer.Typer(
     name="topkit",
@@ -26,10 +28,13 @@ app = typer.Typer(
 app.command("demo")(demo)
 data_app.command("audit", no_args_is_help=True)(audit)
 app.add_typer(data_app, name="data")
+app.add_typer(label_app, name="label")
 app.add_typer(features_app, name="features")
 app.command("eval", no_args_is_help=True)(evaluate)
 app.command("fuse", no_args_is_help=True)(fuse)
 app.add_typer(study_app, name="study")
+app.command("train", no_args_is_help=True)(train)
+app.command("score", no_args_is_help=True)(score)
 
 
 def _version(wanted: bool) -> None:

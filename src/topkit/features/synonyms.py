@@ -22,9 +22,14 @@ def read_synonyms(path: FilePath, analyser: Analyser | None = None) -> dict[str,
     groups = (
         _wordnet(place) if place.is_dir() else [text.replace(",", " ").split() for _, text in lines(path)]
     )
+    words = sorted({word.lower() for group in groups for word in group})
+    single = [word for word in words if chosen.tokens(word) == [word]]
+    term_of = dict(
+        zip(single, chosen.reduce(single), strict=True)
+    )  # all at once: a call of the stemmer costs
     table: dict[str, set[str]] = {}
     for group in groups:
-        terms = {term for word in group for term in chosen.terms(word)}
+        terms = {term_of.get(word.lower(), "") for word in group} - {""}
         for term in terms:
             table.setdefault(term, set()).update(terms)
     return {term: frozenset(alike - {term}) for term, alike in table.items()}

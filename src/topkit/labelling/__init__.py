@@ -1,0 +1,50 @@
+"""Top-k labelling: which question to ask next, who answers, and how far assessors agree."""
+
+from topkit.labelling.agreement import agreement, assessor_quality, chi_square, timing
+from topkit.labelling.assessors import consensus, merged
+from topkit.labelling.bound import lower_bound
+from topkit.labelling.datasets import label_dataset
+from topkit.labelling.files import read_grades_csv, read_preferences_csv, write_judgments_csv
+from topkit.labelling.judges import (
+    ChatJudge,
+    Judge,
+    Person,
+    SimulatedAssessor,
+    Verdict,
+    label,
+    take_turns,
+)
+from topkit.labelling.judges.endpoint import Endpoint
+from topkit.labelling.labelling import Answered, Labelling, Progress, Question
+from topkit.labelling.result import TopK
+from topkit.labelling.strategies import STRATEGIES
+from topkit.labelling.strategies.graded import GRADES
+
+__all__ = [
+    "GRADES",
+    "STRATEGIES",
+    "Answered",
+    "ChatJudge",
+    "Endpoint",
+    "Judge",
+    "Labelling",
+    "Person",
+    "Progress",
+    "Question",
+    "SimulatedAssessor",
+    "TopK",
+    "Verdict",
+    "agreement",
+    "assessor_quality",
+    "chi_square",
+    "consensus",
+    "label",
+    "label_dataset",
+    "lower_bound",
+    "merged",
+    "read_grades_csv",
+    "read_preferences_csv",
+    "take_turns",
+    "timing",
+    "write_judgments_csv",
+]

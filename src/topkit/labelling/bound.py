@@ -8,8 +8,8 @@ from math import log2
 def lower_bound(n: int, k: int) -> float:
     """n − k + log₂(n·(n−1)···(n−k+2)): judgments needed in the worst case for the ordered top k of n.
 
-    Every item outside the top k must lose once (n − k), and the order of the first k − 1 among all orders must
-    be told apart. k := min(k, n); 0 for n = 1.
+    Every item outside the top k must lose once (n − k), and the order of the first k − 1 must be told apart
+    from all others. k := min(k, n); 0 for n = 1.
 
     Reference: D. E. Knuth, The Art of Computer Programming 3, section 5.3.3.
 
@@ -17,4 +17,4 @@ def lower_bound(n: int, k: int) -> float:
     (89.7, 7.0, 0.0)
     """
     k = min(k, n)
-    return n - k + sum(log2(n - i) for i in range(k - 1))
+    return float(n - k) + sum(log2(n - i) for i in range(k - 1))

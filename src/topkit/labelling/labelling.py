@@ -99,17 +99,17 @@ class Labelling:
     - ``items``: ids of the documents, all different.
     - ``k``: how many places to fill; k ≥ n asks for the order of all.
     - ``strategy``: a name in ``STRATEGIES``.
-    - ``prior``: the items by expected relevance, the best first; items left out come last, in their own order.
+    - ``prior``: the items by expected relevance, the best first; items left out come last, in their order.
 
     Answers: "a" or "b" is better, "tie" (about the same), "bad-a" or "bad-b" (clearly irrelevant: leaves the
     contest at once with all that is known to be no better). Items that tie share a place.
 
     >>> lab = Labelling(["x", "y", "z"], k=1)
     >>> lab.question
-    Question(a='x', b='z')
-    >>> lab = lab.answer("b").answer("bad-b")
+    Question(a='z', b='x')
+    >>> lab = lab.answer("b").answer("bad-a")
     >>> lab.question is None, lab.result.order
-    (True, ('z',))
+    (True, ('x',))
     """
 
     items: Sequence[str]

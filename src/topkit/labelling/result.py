@@ -54,11 +54,12 @@ def top_k(
     """The result of a finished play, with what the answers tell of bad items.
 
     Bad items are below all others and tie with one another. They are in the top k only if fewer than k items
-    are not bad: they then take the last places, in the order of ``items``, so that min(k, n) places are always
-    filled.
+    are not bad: they then take the last places, in the order of ``items``, so that min(k, n) places are
+    always filled.
     """
     groups = [list(group) for group in finish.groups]
-    bad = list(bits(known.bad))
+    kept = {item for group in groups for item in group}  # noisy answers may imply "bad" of one that is kept
+    bad = [item for item in bits(known.bad) if item not in kept]
     k = min(k, len(items))
     if bad and sum(map(len, groups)) < k:
         groups.append(bad)
@@ -72,12 +73,14 @@ def top_k(
         places += [len(order) + 1] * min(room, len(group))
         order += group[:room]
         tied_out = group[room:]
+    listed = {*order, *tied_out}  # a strategy may have dropped what ties with its last place
+    tied_out += [i for i in range(len(items)) if i not in listed and known.relation(order[-1], i) == "tie"]
     confidence = finish.confidence
     return TopK(
         tuple(items[i] for i in order),
         tuple(places),
         tuple(items[i] for i in tied_out),
         frozenset(items[i] for i in bad),
-        None if confidence is None else tuple(confidence[i] for i in order),
+        None if confidence is None else tuple(confidence.get(i, 0.0) for i in order),
         grades,
     )

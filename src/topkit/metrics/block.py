@@ -223,7 +223,7 @@ def tabulated(function: LabelFunction, labels: Labels, largest: float) -> LabelF
         return function
     grades = np.concatenate([np.arange(int(largest) + 1.0), [-2.0, -1.0]])  # −1 and −2 count from the end
     table = function(grades)
-    return lambda some: table.take(some.astype(np.intp))
+    return lambda some: table.take(some.astype(np.intp), mode="wrap")
 
 
 def running(operation: np.ufunc, rows: NDArray[Number]) -> NDArray[Number]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
@@ -82,6 +81,8 @@ def convention(which: str | Convention) -> Convention:
     if isinstance(which, Convention):
         return which
     if which not in CONVENTIONS:
+        from difflib import get_close_matches
+
         near = get_close_matches(which, CONVENTIONS, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise InputError(f"unknown convention {which!r}", f"{hint}choose from {', '.join(CONVENTIONS)}")

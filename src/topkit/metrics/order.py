@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.data import InputError, Strings
@@ -79,7 +79,8 @@ def ranked_places(
 def _gathered(scores: Scores, starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int) -> Scores:
     """The scores of each query in a row, (queries, width); after a list's end, nonsense."""
     last = len(scores) - width
-    rows = sliding_window_view(scores, width)[np.minimum(starts, last)]
+    windows = as_strided(scores, (last + 1, width), scores.strides * 2, writeable=False)
+    rows = windows[np.minimum(starts, last)]
     for row in np.flatnonzero(starts > last):  # too near to the end of the array for a window
         own = slice(int(starts[row]), int(starts[row] + lengths[row]))
         rows[row, : lengths[row]] = scores[own]

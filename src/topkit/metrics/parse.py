@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from topkit.data import InputError
 from topkit.metrics.measure import Measure
@@ -99,6 +98,8 @@ def _parse(text: str) -> list[Metric]:
         if name is not None:
             return [_checked(name, int(trec[2]), {}, text)]
     if name is None:
+        from difflib import get_close_matches
+
         near = get_close_matches(match["name"].lower(), [*METRICS, *ALIASES], 3, 0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(METRICS)}"
         raise InputError(f"unknown metric {match['name']!r}", hint)

@@ -119,12 +119,8 @@ class Learner:
         The scores of a ranker that has only an order are n, n−1, … down to 1.
         """
         model, prepared = self._ready(data)
-        if hasattr(model, "score"):
-            return Run.from_scores(data, model.score(prepared), self.name)
-        order = model.order(prepared)
-        places = np.empty(len(data))
-        places[order] = np.repeat(data.ptr[1:], data.lengths) - np.arange(len(data))
-        return Run.from_scores(data, places, self.name)
+        scores = model.score(prepared) if hasattr(model, "score") else _place_scores(model, prepared)
+        return Run.from_scores(data, scores, self.name)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write one file with everything needed to rank again; see :mod:`topkit.rankers.files`."""
@@ -144,6 +140,12 @@ class Learner:
         }
         write_model(path, head, self.model.parts())
 
+    def measure_on(self, data: Dataset) -> float:
+        """The chosen measure of this ranker's order on a data set, turned so that larger is better."""
+        model, prepared = self._ready(data)
+        scores = model.score(prepared) if hasattr(model, "score") else _place_scores(model, prepared)
+        return self.measure()(data, scores)
+
     def measure(self) -> Measure:
         """The chosen measure as a function of data and scores, turned so that larger is better."""
         chosen = metric(self.common.metric)
@@ -160,6 +162,13 @@ class Learner:
         if self.model is None or self.preparation is None:
             raise InputError(f"the ranker {self.name!r} is not fitted yet", "call fit first")
         return self.model, self.preparation(data)
+
+
+def _place_scores(model: OrderModel, data: Dataset) -> Floats:
+    """n, n−1, … 1 down the order of each query."""
+    places = np.empty(len(data))
+    places[model.order(data)] = np.repeat(data.ptr[1:], data.lengths) - np.arange(len(data))
+    return places
 
 
 def _checked_weights(weights: ArrayLike, queries: int) -> Floats:

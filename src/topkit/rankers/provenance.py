@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-import topkit
 from topkit.data import Dataset
+from topkit.version import __version__
 
 
 def fingerprint(data: Dataset) -> str:
@@ -44,6 +44,6 @@ def versions(*packages: str) -> dict[str, str]:
     names = ("numpy", *packages)
     return {
         "python": platform.python_version(),
-        "topkit": topkit.__version__,
+        "topkit": __version__,
         **{name: version(name) for name in names},
     }

@@ -58,13 +58,28 @@ def ranker(name: str, **settings: Any) -> Learner:
     unknown = [key for key in settings if key not in known]
     if unknown:
         raise InputError(f"the ranker {name!r} has no setting {unknown[0]!r}", f"it takes {', '.join(known)}")
+    for key, value in settings.items():
+        _check_type(key, value, known[key])
     common = Common(**{key: value for key, value in settings.items() if key in COMMON})
     own = {key: value for key, value in settings.items() if key not in COMMON}
-    try:
-        method = RANKERS[name](**own)
-    except TypeError as error:  # a text where a number belongs, from a file or a command
-        raise InputError(f"a setting of the ranker {name!r} has the wrong type ({error})") from None
-    return Learner(name, method, common, dict(settings))
+    return Learner(name, RANKERS[name](**own), common, dict(settings))
+
+
+def _check_type(name: str, value: Any, default: Any) -> None:
+    """Raise unless a setting has the type of its default: settings come from commands and files too."""
+    kinds: dict[type, tuple[tuple[type, ...], str]] = {
+        bool: ((bool,), "true or false"),
+        int: ((int,), "a whole number"),
+        float: ((int, float), "a number"),
+        str: ((str,), "a word"),
+        tuple: ((tuple, list, int), "a list"),
+        type(None): ((int, float, list, tuple, type(None)), "a number, a list or none"),
+    }
+    wanted, words = kinds[type(default)]
+    if name == "features":
+        wanted, words = (tuple, list, str, int, type(None)), "a list of feature names"
+    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+        raise InputError(f"{name} must be {words}, not {value!r}")
 
 
 def settings_of(name: str, **settings: Any) -> dict[str, Any]:

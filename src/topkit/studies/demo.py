@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Answer, Dataset, Judgments, Truth, concatenate, folds, normalise, read_letor
-from topkit.labelling.labelling import Labelling
+from topkit.data import Dataset, Judgments, concatenate, folds, normalise, read_letor
+from topkit.labelling import Question, SimulatedAssessor, Verdict, label_dataset
 from topkit.metrics import Evaluation, compare, evaluate, metric
 from topkit.rankers import ranker
 from topkit.studies.plots import curves, histogram
@@ -43,7 +43,7 @@ def run_demo(folder: Path, seed: int = 0, say: Say = print) -> Path:
     """Tell the whole story with ``say`` and write the report; returns its path."""
     graded = demo_data()
     say(f"label    {graded.n_queries} lists of {graded.lengths.max()} documents, the top {K} of each")
-    labelled, judgments = label(graded, seed)
+    labelled, judgments = label_dataset(graded, Assessor(graded), K, seed=seed)
     say(f"         {effort(graded, judgments)}")
     results = learn(graded, labelled, seed, say)
     table = result_table(results)
@@ -54,33 +54,25 @@ def run_demo(folder: Path, seed: int = 0, say: Say = print) -> Path:
     return path
 
 
-def label(graded: Dataset, seed: int) -> tuple[Dataset, Judgments]:
-    """The ordered top k of every list, by an assessor who knows the grades, and all that was answered."""
-    documents = graded.names_of_documents()
-    labels = np.zeros(len(graded), np.float32)
-    judgments = Judgments()
-    for qid, rows in graded:
-        items = documents[rows].tolist()
-        grade = dict(zip(items, graded.y[rows].tolist(), strict=True))
-        labelling = Labelling(items, K, seed=seed)
-        while labelling.question is not None:
-            a, b = labelling.question
-            labelling = labelling.answer(preferred(grade[a], grade[str(b)]))
-        if labelling.result is not None:
-            labels[rows] = labelling.result.labels(items)
-        judgments += labelling.judgments(qid)
-    return graded.with_labels(labels, Truth("top-k", K)), judgments
+class Assessor:
+    """Knows the grades of every query's documents; grade 0 is "bad", equal grades are "about the same"."""
 
+    name = "simulated"
 
-def preferred(a: float, b: float) -> Answer:
-    """What the assessor says of two documents with these grades; grade 0 is "bad"."""
-    if a == 0:
-        return "bad-a"
-    if b == 0:
-        return "bad-b"
-    if a == b:
-        return "tie"
-    return "a" if a > b else "b"
+    def __init__(self, graded: Dataset) -> None:
+        documents = graded.names_of_documents()
+        self._of = {
+            qid: SimulatedAssessor(
+                self.name,
+                dict(zip(documents[rows].tolist(), graded.y[rows].tolist(), strict=True)),
+                bad_below=0.5,
+                tie_band=0.0,
+            )
+            for qid, rows in graded
+        }
+
+    def judge(self, query: str, question: Question) -> Verdict:
+        return self._of[query].judge(query, question)
 
 
 def effort(graded: Dataset, judgments: Judgments) -> str:

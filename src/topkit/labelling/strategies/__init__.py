@@ -10,10 +10,12 @@ from topkit.labelling.strategies.insertion import insertion
 from topkit.labelling.strategies.knockout import knockout
 from topkit.labelling.strategies.merge_insertion import merge_insertion
 from topkit.labelling.strategies.quicksort import quicksort
+from topkit.labelling.strategies.reliable import reliable
 from topkit.labelling.strategies.select_best import select_best
 
 STRATEGIES: dict[str, Strategy] = {
     "adaptive": adaptive,
+    "reliable": reliable,
     "heap": heap,
     "heap-once": heap_once,
     "insertion": insertion,

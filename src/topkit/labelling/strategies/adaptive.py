@@ -22,9 +22,9 @@ def adaptive(contest: Contest) -> Play:
       the number of items known to be no better (Huffman's tree: the fewest matches to replay in the mean).
       For k ≤ n/5 that is no better than the bracket of ``knockout``, which is taken then because its number
       of questions is bounded tightly. Where nearly all items must be ordered: merge insertion.
-    - With a prior: a tournament among the first of the prior, with weights by a model of the prior whose trust
-      in it is learnt from the answers; each of the rest must then beat the last of the top k. Where k is most
-      of n, every item is inserted in the order of the prior by a search that halves its probability.
+    - With a prior: a tournament among the first of the prior, with weights by a model of the prior whose
+      trust in it is learnt from the answers; each of the rest must then beat the last of the top k. Where k
+      is most of n, every item is inserted in the order of the prior by a search that halves its probability.
 
     Matches are played depth first, so that the winner of the last match often stays on the screen.
     """

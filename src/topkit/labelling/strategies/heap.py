@@ -26,7 +26,7 @@ def heap_once(contest: Contest) -> Play:
     return _Heap(contest, repeats=False).play()
 
 
-class _LeftTheContest(Exception):
+class _ItemLeftError(Exception):
     """An item was marked bad in the middle of a heap operation."""
 
 
@@ -49,7 +49,7 @@ class _Heap:
                 yield from self._challenge()
                 yield from self._sort()
                 return Finish(in_groups(self.known, self.tree))
-            except _LeftTheContest:  # every operation swaps, so tree and queue hold all items at any moment
+            except _ItemLeftError:  # every operation swaps, so tree and queue hold all items at any moment
                 self.tree = [item for item in self.tree if not self.known.is_bad(item)]
                 self.queue = deque(item for item in self.queue if not self.known.is_bad(item))
 
@@ -94,7 +94,7 @@ class _Heap:
         answer = yield Ask(a, b, max(1, self.known.undefeated - 1), self._most())
         self.known.record(a, b, answer)
         if answer.startswith("bad"):
-            raise _LeftTheContest
+            raise _ItemLeftError
         return "a" if answer == "a" else "b" if answer == "b" else "tie"
 
     def _most(self) -> int:

@@ -44,8 +44,9 @@ def insert(
     """Put the item at its position in the sorted groups, or nowhere if k items are better.
 
     It is compared with position ``first``, then with ``middle`` of those still open. ``waiting`` items come
-    after it, and ``most(size)`` comparisons place an item among ``size`` positions (for the bounds). A tie joins the group, also at the last place, so more than k items can stay;
-    a group that is marked bad goes with all that is below it. Returns the position, or None if it is bad.
+    after it, and ``most(size)`` comparisons place an item among ``size`` positions (for the bounds). A tie
+    joins the group, also at the last place, so more than k items can stay; a group that is marked bad goes
+    with all that is below it. Returns the position, or None if the item is bad.
     """
     low, high = 0, len(groups)
     while low < high:

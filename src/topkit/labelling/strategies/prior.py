@@ -5,8 +5,8 @@ document at place i of n has x_i = Φ⁻¹(1 − (i + ½)/n). Then
 
     P(document i is among the true top j) = Φ((ρ x_i − t_j)/√(1 − ρ²)),   t_j = Φ⁻¹(1 − (j − ½)/n).
 
-ρ is one of a few values; every answer moves their probabilities. Kendall's τ of such a prior is (2/π) arcsin ρ,
-so ρ = 0.71 means τ = 0.5.
+ρ is one of a few values; every answer moves their probabilities. Kendall's τ of such a prior is
+(2/π) arcsin ρ, so ρ = 0.71 means τ = 0.5.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def top_probabilities(n: int, j: int) -> Array:
     """P(the document at prior place i is among the true top j), of shape (n, correlations).
 
     >>> top_probabilities(4, 2)[:, [0, 5]].round(2)  # ρ = 0 and ρ = 0.8
-    array([[0.38, 0.83],
+    array([[0.38, 0.84],
            [0.38, 0.46],
-           [0.38, 0.15],
+           [0.38, 0.17],
            [0.38, 0.02]])
     """
     from scipy.special import ndtri
@@ -61,8 +61,9 @@ class Trust:
 
     def belief(self) -> Array:
         """Probability of each correlation given the answers so far."""
-        weights: Array = np.exp(self.log - self.log.max())
-        return weights / weights.sum()
+        weights = np.exp(self.log - self.log.max())
+        belief: Array = weights / weights.sum()
+        return belief
 
     def saw(self, likelihood: Array) -> None:
         """Take an outcome that has this probability under each correlation."""
@@ -87,6 +88,6 @@ class Newcomer:
 
         The list holds ``items`` documents in ``length`` positions (some tie).
         """
-        wanted = (np.arange(length) + 0.5) * (items / max(length, 1))
+        wanted = np.arange(1, length + 1) * (items / (length + 1))
         levels = np.stack([np.interp(wanted, column, LEVELS) for column in self.better.T], 1)
         return above(self.scores[[place]], levels)

@@ -39,8 +39,9 @@ def soft_ndcg(k: int | None = None, sigma: float = 1.0) -> Loss:
 
     1 − Σ_i (2^y_i − 1)·Σ_j c_j h_ij / DCG*, with h_ij ∝ exp(−(s_i − s_j)²/σ) over j and c_j the discount at
     the present rank of j. σ → 0 gives 1 − NDCG@k. Not convex; the curvature is a positive stand-in. O(n) for
-    each relevant document. Queries without a relevant document cost 0. Chapelle & Wu, 2010; Busa-Fekete et
-    al., 2013, equation 19.
+    each relevant document. Where all scores of a query are equal there is no order to start from: the
+    gradient is then (mean gain − gain)/DCG*, towards the ideal order. Queries without a relevant document
+    cost 0. Chapelle & Wu, 2010; Busa-Fekete et al., 2013, equation 19.
     """
     if k is not None:
         at_least_one("k", k)

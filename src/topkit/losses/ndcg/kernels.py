@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topkit.losses.kernels import LANES, PLAIN, exp, falling_order
+from topkit.losses.kernels import LANES, PLAIN, exp, falling_order, largest, smallest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -132,6 +132,11 @@ def soft_ndcg(
                 slope[i] += own
                 bend[i] += curve
             values[q] = 1.0 - found / ideal[q]
+            if largest(s) == smallest(s):  # no order yet: point to the ideal one
+                mean = gains[a : a + n].mean()
+                for i in range(n):
+                    slope[i] = (mean - gains[a + i]) / ideal[q]
+                    bend[i] = 1.0
         gradient[a : a + n] = slope
         if len(curvature) > 0:
             curvature[a : a + n] = bend

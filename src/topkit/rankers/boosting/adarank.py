@@ -26,7 +26,7 @@ class AdaRank:
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 0.3], [0.1, 0.2], [0.4, 0.9]], [2, 0, 1], ["q", "q", "q"])
-    >>> tk.ranker("adarank", metric="map").fit(data).rank(data)["q"][0][0]
+    >>> tk.ranker("adarank", metric="ndcg@1").fit(data).rank(data)["q"][0][0]
     'q:1'
     """
 

@@ -13,7 +13,7 @@ from topkit.data import Dataset
 from topkit.losses import Objective
 from topkit.rankers.boosting.pools import Pool, list_values
 from topkit.rankers.contract import Job
-from topkit.rankers.measured import Measured
+from topkit.rankers.measured import Measured, worst_ties
 from topkit.scorers import Floats, Model
 
 SMALLEST_GAIN = 1e-9
@@ -92,8 +92,10 @@ def boost(
     β)·loss of training.
     """
     scores = np.zeros(len(train))
-    judge = None if job.valid is None else Measured.of(job.valid, job.metric, job.convention)
-    valid_scores = np.zeros(0 if job.valid is None else len(job.valid))
+    # a file that is sorted by label would make nothing learnt, all scores equal, look best
+    valid = None if job.valid is None else worst_ties(job.valid)
+    judge = None if valid is None else Measured.of(valid, job.metric, job.convention)
+    valid_scores = np.zeros(0 if valid is None else len(valid))
     chosen: list[int] = []
     alphas: list[float] = []
     aside = np.zeros(2 * pool.size, np.bool_)
@@ -141,8 +143,8 @@ def boost(
         chosen.append(which)
         alphas.append(alpha)
         value = reached
-        if judge is not None and job.valid is not None:
-            valid_scores += alpha * pool.column(which, job.valid)
+        if judge is not None and valid is not None:
+            valid_scores += alpha * pool.column(which, valid)
             value = judge.mean(valid_scores)
         going = trace.go_on(value)
         job.report("measure" if judge else "objective", trace.steps, rounds, value)

@@ -34,7 +34,7 @@ class CoordinateAscent:
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 0.5], [0.1, 0.4], [0.4, 0.9]], [2, 0, 1], ["q", "q", "q"])
-    >>> tk.ranker("coordinate-ascent", metric="map").fit(data).rank(data)["q"][0][0]
+    >>> tk.ranker("coordinate-ascent").fit(data).rank(data)["q"][0][0]
     'q:1'
     """
 

@@ -10,6 +10,7 @@ import numpy as np
 from topkit.compute import Trace
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
+from topkit.rankers.measured import worst_ties
 from topkit.scorers import Linear, Space, check
 from topkit.scorers.network import filled
 
@@ -45,19 +46,21 @@ class Perceptron:
         labels_only(job, "perceptron")
         data = job.train
         X, y = filled(data.X), data.y.astype(np.float64)
-        valid = job.valid
+        valid = None if job.valid is None else worst_ties(job.valid)
         rng = np.random.default_rng(job.seed)
         w, late, best = (np.zeros(data.n_features) for _ in range(3))
         trace = Trace(self.passes, larger_is_better=valid is not None)
         seen = 0
-        going = trace.go_on(1.0 if valid is None else job.judge(Linear(w).score(valid)))
+        going = trace.go_on(1.0 if valid is None else job.measure(valid, Linear(w).score(valid)))
         while going:
             before = seen
             order = rng.permutation(data.n_queries)
             seen, mistakes = kernels.perceptron_pass(X, y, data.ptr, order, job.query_weights, w, late, seen)
             mean = w - late / max(seen, 1)
             value = (
-                mistakes / max(seen - before, 1) if valid is None else job.judge(Linear(mean).score(valid))
+                mistakes / max(seen - before, 1)
+                if valid is None
+                else job.measure(valid, Linear(mean).score(valid))
             )
             going = trace.go_on(value)
             job.report("mistakes" if valid is None else "measure", trace.steps, self.passes, value)

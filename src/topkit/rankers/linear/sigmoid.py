@@ -97,11 +97,9 @@ class Sigmoid:
                     f"{job.train.n_features} features need as many weights to start from, not {start.size}"
                 )
             return start, []
-        from topkit.rankers.registry import RANKERS
+        from topkit.rankers.registry import ranker
 
-        if self.base not in RANKERS or self.base == "sigmoid":
-            raise InputError(f"there is no ranker {self.base!r} to start from", "name a linear one")
-        model, traces = RANKERS[self.base](**(self.base_settings or {})).train(job)
+        model, traces = ranker(self.base, **(self.base_settings or {})).method.train(job)
         if not isinstance(model, Linear):
             raise InputError(
                 f"the ranker {self.base!r} is not linear", "name one with a weight for each feature"

@@ -1,0 +1,165 @@
+"""``topkit train`` and ``topkit score``: fit a ranker to files, and score files with it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from topkit.cli.data import read_dataset
+
+if TYPE_CHECKING:
+    from topkit.rankers import Learner
+    from topkit.rankers.tuning import Trial
+
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="A setting, such as k=10; may be given many times.")
+]
+
+
+def train(
+    name: Annotated[str, typer.Argument(metavar="RANKER", help="A ranker's name, such as focusednet.")],
+    train_file: Annotated[
+        Path, typer.Option("--train", help="Training data: LETOR text (.gz too) or Parquet.")
+    ],
+    out: Annotated[Path, typer.Option(help="The model file to write.")],
+    valid_file: Annotated[
+        Path | None, typer.Option("--valid", help="Data to choose settings and to stop early by.")
+    ] = None,
+    settings: Settings = None,
+    truth: Annotated[str, typer.Option(help="What the labels mean: graded, order or top-K.")] = "graded",
+    preferences: Annotated[
+        Path | None, typer.Option(help="Preference pairs to learn from instead of labels.")
+    ] = None,
+    tune: Annotated[str | None, typer.Option(help="Search the ranker's settings: grid or optuna.")] = None,
+    trials: Annotated[int, typer.Option(help="Settings that --tune tries.")] = 20,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
+) -> None:
+    """Fit a ranker and write its model file.
+
+    Example: `topkit train focusednet --train train.txt --valid vali.txt --set k=10 --out focused.model`
+    """
+    from topkit.data import InputError, read_preferences
+    from topkit.losses import Preferences
+    from topkit.rankers import ranker
+    from topkit.rankers.tuning import tune as search_settings
+
+    chosen = dict(parse_setting(text) for text in settings or [])
+    if preferences is not None:
+        chosen.setdefault("pairs", "given")
+    made = ranker(name, **chosen)  # wrong settings are told before large files are read
+    if tune is not None and valid_file is None:
+        raise InputError("--tune needs data to choose by", "give it with --valid")
+    data = read_dataset(train_file, truth=truth)
+    valid = None if valid_file is None else read_dataset(valid_file, truth=truth)
+    pairs = None
+    if preferences is not None:
+        pairs = Preferences.of_judgments(data, read_preferences(preferences))
+    tried: list[Trial] = []
+    with _progress(name, quiet) as report:
+        if tune is None or valid is None:
+            made.fit(data, valid, preferences=pairs, report=report)
+        else:
+            made, tried = search_settings(
+                name, data, valid, search=tune, trials=trials, preferences=pairs, report=report, **chosen
+            )
+    made.save(out)
+    if not quiet:
+        for trial in sorted(tried, key=lambda trial: -trial.measure)[:5]:
+            typer.echo(f"  {trial.measure:.4f}  {_shown(trial.settings)}")
+        _summary(made, out, None if valid is None else made.measure_on(valid))
+
+
+def score(
+    model: Annotated[Path, typer.Argument(help="A model file that topkit train wrote.")],
+    data_file: Annotated[Path, typer.Argument(metavar="DATA", help="LETOR text (.gz too) or Parquet.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")],
+    form: Annotated[
+        str, typer.Option("--format", help="scores (a number a line) or run (a TREC run).")
+    ] = "scores",
+) -> None:
+    """Score or rank the documents of a data set with a model.
+
+    Example: `topkit score focused.model test.txt --out focused.scores`
+    """
+    from topkit.data import InputError, write_run
+    from topkit.data.scores import write_scores
+    from topkit.rankers import load_ranker
+
+    if form not in ("scores", "run"):
+        raise InputError(f"unknown format {form!r}", "choose scores or run")
+    fitted = load_ranker(model)
+    data = read_dataset(data_file)
+    if form == "run":
+        write_run(fitted.rank(data), out)
+    else:
+        write_scores(fitted.score(data), out)
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """A setting as typed: numbers, true, false, none; commas make a list.
+
+    >>> parse_setting("k=10"), parse_setting("hidden=32,16"), parse_setting("l2=none")
+    (('k', 10), ('hidden', (32, 16)), ('l2', None))
+    """
+    from topkit.data import InputError
+
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"the setting {text!r} has no value", "write it as name=value")
+    parts = [_value(part.strip()) for part in value.split(",")]
+    return name.strip().replace("-", "_"), parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _value(text: str) -> Any:
+    named = {"true": True, "false": False, "none": None}
+    if text.lower() in named:
+        return named[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _shown(settings: dict[str, Any]) -> str:
+    return " ".join(f"{key}={value}" for key, value in settings.items()) or "defaults"
+
+
+def _summary(made: Learner, out: Path, measure: float | None) -> None:
+    ends = {trace.reason for trace in made.traces}
+    measured = ""
+    if measure is not None:
+        measured = f"; {made.common.metric} ({made.common.convention}) {measure:.4f} on the validation data"
+    warned = "; some fits ended at the step limit" if "step limit" in ends else ""
+    typer.echo(f"{out}: {made.name}{measured}{warned}")
+
+
+@contextmanager
+def _progress(name: str, quiet: bool) -> Iterator[Callable[[str, int, int, float], None]]:
+    """A bar with the latest value on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda what, step, steps, value: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[value]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None, value="")
+
+        def report(what: str, step: int, steps: int, value: float) -> None:
+            bar.update(task, completed=step, total=steps, value=f"{what} {value:.5g}")
+
+        yield report

@@ -1,0 +1,26 @@
+"""How far assessors agree, how consistent each of them is, and how long they take."""
+
+from topkit.labelling.agreement.kappa import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from topkit.labelling.agreement.pairs import JudgedPairs, implied_preferences, pairs_by_grades, pairs_judged
+from topkit.labelling.agreement.quality import Quality, assessor_quality, intransitive
+from topkit.labelling.agreement.tables import Agreement, ChiSquare, agreement, chi_square
+from topkit.labelling.agreement.timing import Timing, timing
+
+__all__ = [
+    "Agreement",
+    "ChiSquare",
+    "JudgedPairs",
+    "Quality",
+    "Timing",
+    "agreement",
+    "assessor_quality",
+    "chi_square",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "implied_preferences",
+    "intransitive",
+    "krippendorff_alpha",
+    "pairs_by_grades",
+    "pairs_judged",
+    "timing",
+]

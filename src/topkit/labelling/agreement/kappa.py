@@ -1,0 +1,86 @@
+"""Agreement beyond chance: Cohen's and Fleiss' kappa, Krippendorff's alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Weights = Literal["none", "linear", "quadratic"]
+Level = Literal["nominal", "ordinal", "interval"]
+
+
+def cohen_kappa(one: Sequence[float], other: Sequence[float], weights: Weights = "none") -> float:
+    """Agreement of two assessors beyond chance: κ = 1 − Σ w·observed / Σ w·expected.
+
+    ``weights`` is the cost of a disagreement: 1, or |i − j| or (i − j)² of the places of the two values among
+    all values used. NaN if both always give one and the same value.
+
+    >>> round(cohen_kappa([0, 0, 1, 2, 2, 1], [0, 0, 1, 2, 1, 1]), 4)
+    0.75
+    """
+    values = sorted({*one, *other})
+    place = {value: i for i, value in enumerate(values)}
+    table = np.zeros((len(values), len(values)))
+    for a, b in zip(one, other, strict=True):
+        table[place[a], place[b]] += 1
+    apart = np.abs(np.subtract.outer(np.arange(len(values)), np.arange(len(values)))).astype(np.float64)
+    cost = {"none": (apart > 0).astype(np.float64), "linear": apart, "quadratic": apart**2}[weights]
+    expected = np.outer(table.sum(1), table.sum(0)) / max(table.sum(), 1)
+    by_chance = float((cost * expected).sum())
+    return 1 - float((cost * table).sum()) / by_chance if by_chance else float("nan")
+
+
+def fleiss_kappa(counts: ArrayLike) -> float:
+    """Agreement of many assessors beyond chance; ``counts[i, j]``: how many put subject i in category j.
+
+    κ = (P̄ − P̄e)/(1 − P̄e) with P_i = (Σ n_ij² − n_i)/(n_i(n_i − 1)). Subjects may have different numbers of
+    ratings n_i; those with fewer than two are left out. P̄ is the mean over subjects, P̄e = Σ p_j² with p_j the
+    share of all ratings.
+
+    >>> round(fleiss_kappa([[3, 0], [2, 1], [0, 3], [1, 2]]), 4)
+    0.3333
+    """
+    table = np.asarray(counts, np.float64)
+    ratings = table.sum(1)
+    table, ratings = table[ratings > 1], ratings[ratings > 1]
+    if not len(table):
+        return float("nan")
+    observed = float((((table**2).sum(1) - ratings) / (ratings * (ratings - 1))).mean())
+    expected = float(((table.sum(0) / table.sum()) ** 2).sum())
+    return (observed - expected) / (1 - expected) if expected < 1 else float("nan")
+
+
+def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal") -> float:
+    """Krippendorff's α = 1 − D_observed/D_expected; ``units``: the values given to each unit, any number.
+
+    Units with fewer than two values are left out. ``ordinal`` measures distance by the ratings between two
+    values, ``interval`` by their squared difference. NaN if all values are the same.
+
+    Reference: K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
+    """
+    paired = [list(unit) for unit in units if len(unit) > 1]
+    values = sorted({value for unit in paired for value in unit})
+    place = {value: i for i, value in enumerate(values)}
+    coincidences = np.zeros((len(values), len(values)))
+    for unit in paired:
+        held = np.bincount([place[value] for value in unit], minlength=len(values))
+        coincidences += (np.outer(held, held) - np.diag(held)) / (len(unit) - 1)
+    totals = coincidences.sum(1)
+    distance = _distances(np.array(values, np.float64), totals, level)
+    expected = float((np.outer(totals, totals) * distance).sum()) / max(totals.sum() - 1, 1)
+    return 1 - float((coincidences * distance).sum()) / expected if expected else float("nan")
+
+
+def _distances(values: NDArray[np.float64], totals: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
+    """δ² between all values."""
+    if level == "interval":
+        found: NDArray[np.float64] = np.subtract.outer(values, values) ** 2
+    elif level == "nominal":
+        found = 1 - np.eye(len(values))
+    else:  # the ratings from one value to the other, counting half of those at both ends
+        middle = np.cumsum(totals) - totals / 2
+        found = np.subtract.outer(middle, middle) ** 2
+    return found

@@ -1,0 +1,125 @@
+"""The 3×3 table "another assessor said X2 given one said X1", rates of agreement, and χ² of two methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import erfc, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data.errors import InputError
+from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, JudgedPairs
+
+NAMES = ("A≻B", "A∼B", "A≺B")
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How often two assessors said what of the same pair.
+
+    ``counts[x1, x2]`` is the number of (pair, assessor, other assessor) where one said x1 and the other x2.
+    Every two assessors are counted in both directions, so the table is symmetric.
+    """
+
+    counts: NDArray[np.int64]
+
+    @property
+    def rows(self) -> NDArray[np.float64]:
+        """P(another assessor says X2 | one said X1), rows X1; NaN where nobody said X1."""
+        totals = self.counts.sum(1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            found: NDArray[np.float64] = self.counts / totals
+        return found
+
+    @property
+    def agreed(self) -> int:
+        """Times that two assessors said the same of a pair."""
+        return int(np.trace(self.counts)) // 2
+
+    @property
+    def disagreed(self) -> int:
+        """Times that two assessors said different things of a pair."""
+        return int(self.counts.sum()) // 2 - self.agreed
+
+    @property
+    def overall(self) -> float:
+        """The share of agreement; NaN if no pair was judged twice."""
+        return _share(self.agreed, self.disagreed)
+
+    @property
+    def agreed_without_ties(self) -> int:
+        """Times that two assessors preferred the same document."""
+        return int(self.counts[FIRST, FIRST] + self.counts[SECOND, SECOND]) // 2
+
+    @property
+    def disagreed_without_ties(self) -> int:
+        """Times that two assessors preferred different documents."""
+        return int(self.counts[FIRST, SECOND] + self.counts[SECOND, FIRST]) // 2
+
+    @property
+    def without_ties(self) -> float:
+        """The share of agreement where both preferred one document."""
+        return _share(self.agreed_without_ties, self.disagreed_without_ties)
+
+    @property
+    def tie_share(self) -> float:
+        """The share of answers that are ties."""
+        return float(self.counts[TIE].sum() / self.counts.sum()) if self.counts.any() else float("nan")
+
+
+def _share(agreed: int, disagreed: int) -> float:
+    return agreed / (agreed + disagreed) if agreed + disagreed else float("nan")
+
+
+def agreement(pairs: JudgedPairs) -> Agreement:
+    """Agreement between different assessors on the same pairs.
+
+    >>> from topkit.labelling.agreement.pairs import Pair
+    >>> table = agreement({Pair("q", "x", "y"): [("ann", 0), ("bob", 0), ("cem", 1)]})
+    >>> table.counts.tolist(), round(table.overall, 3)
+    ([[2, 2, 0], [2, 0, 0], [0, 0, 0]], 0.333)
+    """
+    counts = np.zeros((3, 3), np.int64)
+    for answers in pairs.values():
+        for (one, said), (other, answered) in combinations(answers, 2):
+            if one != other:
+                counts[said, answered] += 1
+                counts[answered, said] += 1
+    return Agreement(counts)
+
+
+class ChiSquare(NamedTuple):
+    """Pearson's χ² of a 2×2 table (one degree of freedom, no continuity correction)."""
+
+    statistic: float
+    p: float
+
+
+def chi_square(one: Agreement, other: Agreement, *, ties: bool = True) -> ChiSquare:
+    """Whether two methods differ in agreed : disagreed; ``ties=False`` looks at preferences only.
+
+    χ² = N(ad − bc)²/((a+b)(c+d)(a+c)(b+d)). Two assessors on one pair count as one observation, which takes
+    them as independent; with many assessors a pair the p value is therefore too small.
+
+    >>> chi_square(Agreement(np.diag([120, 0, 0]) + 0), Agreement(np.diag([80, 0, 0])))
+    Traceback (most recent call last):
+    topkit.data.errors.InputError: there is nothing to test; both methods always agree or never do
+    """
+    if ties:
+        table = np.array([[one.agreed, one.disagreed], [other.agreed, other.disagreed]], np.float64)
+    else:
+        table = np.array(
+            [
+                [one.agreed_without_ties, one.disagreed_without_ties],
+                [other.agreed_without_ties, other.disagreed_without_ties],
+            ],
+            np.float64,
+        )
+    margins = float(np.prod(table.sum(0)) * np.prod(table.sum(1)))
+    if margins == 0:
+        raise InputError("there is nothing to test", "both methods always agree or never do")
+    statistic = float(table.sum() * (table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]) ** 2 / margins)
+    return ChiSquare(statistic, erfc(sqrt(statistic / 2)))

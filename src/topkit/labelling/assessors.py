@@ -1,0 +1,131 @@
+"""Several assessors on one query: what each of them knows, merged into one order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data.errors import InputError
+from topkit.labelling.labelling import Labelling
+from topkit.labelling.result import TopK
+
+EXACT = 10
+"""Up to so many items the best order is found by trying all; beyond, by moving single items."""
+
+Margins = NDArray[np.int64]
+
+
+def merged(labellings: Sequence[Labelling]) -> TopK:
+    """One top k of several labellings of the same items, one an assessor.
+
+    The margin of a pair is the number of assessors whose answers say or imply that the first is better, less
+    those that say the opposite; the order is the one that goes against the fewest (Kemeny). Labellings need
+    not be complete. An item is bad if more than half of the assessors find it so.
+    """
+    first = labellings[0]
+    if any(lab.items != first.items or lab.k != first.k for lab in labellings):
+        raise InputError("the labellings are of different items or k", "merge labellings of one task")
+    items = list(first.items)
+    margins = np.zeros((len(items), len(items)), np.int64)
+    bad = np.zeros(len(items), np.int64)
+    for lab in labellings:
+        known = lab.known()
+        bad += [known.is_bad(i) for i in range(len(items))]
+        for i in range(len(items)):
+            for j in range(i):
+                relation = known.relation(i, j)
+                step = (relation == "a") - (relation == "b")
+                margins[i, j] += step
+                margins[j, i] -= step
+    tops = [lab.result.order for lab in labellings if lab.result is not None]
+    return _top(items, margins, first.k, tops, bad * 2 > len(labellings))
+
+
+def consensus(results: Sequence[TopK], k: int | None = None) -> TopK:
+    """One top k of several complete ones.
+
+    An item of a result is better than all that are not in it; of two that are not in it, it says nothing.
+    Ties count for neither. k is that of the first result unless given.
+
+    >>> a, b = TopK(("x", "y"), (1, 2)), TopK(("x", "z"), (1, 2))
+    >>> consensus([a, b, TopK(("y", "x"), (1, 2))]).order
+    ('x', 'y')
+    """
+    items = list(dict.fromkeys(item for result in results for item in (*result.order, *result.tied_out)))
+    margins = np.zeros((len(items), len(items)), np.int64)
+    for result in results:
+        place = dict(zip(result.order, result.places, strict=True))
+        place |= dict.fromkeys(result.tied_out, result.places[-1])
+        nowhere = len(result.order) + 1
+        places = np.array([place.get(item, nowhere) for item in items])
+        margins += np.sign(places[None, :] - places[:, None])
+    bad = np.array([2 * sum(item in result.bad for result in results) > len(results) for item in items])
+    return _top(items, margins, k or len(results[0].order), [result.order for result in results], bad)
+
+
+def _top(
+    items: list[str], margins: Margins, k: int, tops: Sequence[Sequence[str]], bad: NDArray[np.bool_]
+) -> TopK:
+    order = [i for i in best_order(margins) if not bad[i]] + np.flatnonzero(bad).tolist()
+    places = [1]
+    for number, (i, j) in enumerate(pairwise(order), 2):
+        together = bool(bad[i]) == bool(bad[j]) and (bool(bad[i]) or margins[i, j] == 0)
+        places.append(places[-1] if together else number)
+    k = min(k, len(items))
+    cut = places[k - 1]
+    named = [items[i] for i in order]
+    support = tuple(sum(item in top for top in tops) / len(tops) for item in named[:k]) if tops else None
+    return TopK(
+        tuple(named[:k]),
+        tuple(places[:k]),
+        tuple(item for item, place in zip(named[k:], places[k:], strict=True) if place == cut),
+        frozenset(items[int(i)] for i in np.flatnonzero(bad)),
+        support,
+    )
+
+
+def best_order(margins: Margins) -> list[int]:
+    """The order of items that goes against the smallest sum of margins (Kemeny's), the best first.
+
+    Exact up to 10 items; for more, the order by sums of margins (Borda's), improved by moving single items as
+    long as that helps.
+
+    >>> best_order(np.array([[0, -1, 1], [1, 0, 2], [-1, -2, 0]]))
+    [1, 0, 2]
+    """
+    start = np.argsort(-margins.sum(1), kind="stable").tolist()
+    return _by_trying(margins, start) if len(start) <= EXACT else _by_moving(margins, start)
+
+
+def _by_trying(margins: Margins, start: list[int]) -> list[int]:
+    """The best order of every set of items from the best orders of the sets without one of them."""
+    best: dict[int, tuple[int, list[int]]] = {0: (0, [])}
+    for members in range(1, 1 << len(start)):
+        options = []
+        for place, item in enumerate(start):
+            if members >> place & 1:
+                value, order = best[members ^ (1 << place)]
+                gained = sum(int(margins[other, item]) for other in order)
+                options.append((value + gained, -place, [*order, item]))
+        value, _, order = max(options, key=lambda option: option[:2])
+        best[members] = (value, order)
+    return best[(1 << len(start)) - 1][1]
+
+
+def _by_moving(margins: Margins, order: list[int]) -> list[int]:
+    moved = True
+    while moved:
+        moved = False
+        for item in tuple(order):
+            here = order.index(item)
+            rest = [other for other in order if other != item]
+            ahead = np.array([margins[item, other] for other in rest])
+            # the value of standing at place p: margins over those behind, less those over the item in front
+            value = ahead.sum() - 2 * np.concatenate([[0], np.cumsum(ahead)])
+            there = int(np.argmax(value))
+            if value[there] > value[here]:
+                order, moved = [*rest[:there], item, *rest[there:]], True
+    return order

@@ -1,0 +1,47 @@
+"""A person at a terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from topkit.labelling.judges.judge import Verdict
+from topkit.labelling.labelling import Question
+
+
+@dataclass(frozen=True)
+class Person:
+    """Shows both documents and reads the answer; ``?`` and unknown words show the choices again.
+
+    >>> replies = iter(["left", "a"])
+    >>> ann = Person("ann", text="<{}>".format, show=print, read=lambda prompt: next(replies))
+    >>> ann.judge("jaguar speed", Question("d1", "d2")).answer
+    Query: jaguar speed
+    A: <d1>
+    B: <d2>
+    'left' is no answer: a, b, tie, bad-a, bad-b
+    'a'
+    """
+
+    name: str
+    text: Callable[[str], str] = str
+    """Document id → what to show of it."""
+    show: Callable[[str], object] = print
+    read: Callable[[str], str] = input
+    clock: Callable[[], float] = time.monotonic
+
+    def judge(self, query: str, question: Question) -> Verdict:
+        """Ask until one of the choices is given."""
+        started = self.clock()
+        self.show(f"Query: {query}")
+        if question.b is None:
+            self.show(self.text(question.a))
+        else:
+            self.show(f"A: {self.text(question.a)}")
+            self.show(f"B: {self.text(question.b)}")
+        while True:
+            answer = self.read("Answer: ").strip().lower()
+            if answer in question.choices:
+                return Verdict(answer, self.clock() - started)
+            self.show(f"{answer!r} is no answer: {', '.join(question.choices)}")

@@ -1,0 +1,170 @@
+"""Strategies tried on random orders: judgments, documents read and accuracy, with errors and with a prior."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from math import erf, pi, sin, sqrt
+from random import Random
+from statistics import fmean, pstdev
+from typing import Literal, NamedTuple
+
+from topkit.data.errors import InputError
+from topkit.labelling.bound import lower_bound
+from topkit.labelling.contest import Contest
+from topkit.labelling.strategies import STRATEGIES
+
+PriorKind = Literal["rank", "score"]
+
+
+def prior_ranking(rank: Sequence[int], tau: float, chance: Random, kind: PriorKind = "rank") -> list[int]:
+    """Items by a noisy ranking whose expected Kendall's τ with the true one is ``tau``; ``rank[i]`` from 0.
+
+    - ``rank``: sorts by rank/n + σ·N(0, 1), with σ such that Σ_d 2(n−d)/(n(n−1))·erf(d/(2nσ)) = τ. The noise
+      is the same at the top as elsewhere, so of a thousand items the prior tells little about the first ten.
+    - ``score``: true and prior scores are normal with correlation ρ = sin(πτ/2). The best items stand out, as
+      they do in the scores of a search engine.
+    """
+    if not 0 <= tau < 1:
+        raise InputError(f"the prior's tau must be from 0 to below 1, not {tau}")
+    n = len(rank)
+    if tau == 0:
+        order = list(range(n))
+        chance.shuffle(order)
+        return order
+    if kind == "rank":
+        noise = _rank_noise(n, tau)
+        value = [rank[i] / n + noise * chance.gauss(0, 1) for i in range(n)]
+    else:
+        rho = sin(pi * tau / 2)
+        scores = sorted((chance.gauss(0, 1) for _ in range(n)), reverse=True)
+        value = [-rho * scores[rank[i]] + sqrt(1 - rho * rho) * chance.gauss(0, 1) for i in range(n)]
+    return sorted(range(n), key=value.__getitem__)
+
+
+@cache
+def _rank_noise(n: int, tau: float) -> float:
+    """σ of the ``rank`` prior, by bisection."""
+    low, high = 1e-4, 100.0
+    for _ in range(50):
+        noise = sqrt(low * high)
+        got = sum(2 * (n - d) / (n * max(n - 1, 1)) * erf(d / (2 * n * noise)) for d in range(1, n))
+        low, high = (noise, high) if got > tau else (low, noise)
+    return low
+
+
+class Played(NamedTuple):
+    """One labelling by a simulated assessor."""
+
+    judgments: int
+    different_pairs: int
+    documents_read: int
+    """Documents shown that were not on the screen in the question before."""
+    found: float
+    """The share of the true top k that came out."""
+    exact: bool
+    """Whether the top k came out in the true order."""
+    tau: float
+    """Kendall's τ of the order of the items that came out, against the true order."""
+    confidence: float
+    """The mean confidence of the places; NaN where the strategy gives none."""
+
+
+def play(strategy: str, contest: Contest, rank: Sequence[int], error: float, chance: Random) -> Played:
+    """Let an assessor who knows ``rank`` (0 is best) answer, each time wrong with probability ``error``."""
+    running = STRATEGIES[strategy](contest)
+    asked = read = 0
+    pairs: set[frozenset[int]] = set()
+    screen: frozenset[int] = frozenset()
+    try:
+        ask = next(running)
+        while True:
+            asked += 1
+            if ask.b is None:
+                raise InputError(f"strategy {strategy!r} asks for grades", "simulate one that compares")
+            pair = frozenset((ask.a, ask.b))
+            read += len(pair - screen)
+            screen = pair
+            pairs.add(pair)
+            right = chance.random() >= error
+            ask = running.send("a" if (rank[ask.a] < rank[ask.b]) == right else "b")
+    except StopIteration as end:
+        groups, confidence = end.value
+    top = [item for group in groups for item in group][: contest.k]
+    ranks = [rank[item] for item in top]
+    signs = [1 if a < b else -1 for a, b in combinations(ranks, 2)]
+    return Played(
+        asked,
+        len(pairs),
+        read,
+        sum(r < contest.k for r in ranks) / contest.k,
+        ranks == list(range(contest.k)),
+        fmean(signs) if signs else 1.0,
+        fmean(confidence[item] for item in top) if confidence else float("nan"),
+    )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One cell of a simulation."""
+
+    strategy: str
+    n: int
+    k: int
+    error: float = 0.0
+    prior: float | None = None
+    """Kendall's τ of the prior; None for none."""
+    kind: PriorKind = "rank"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Means over the orders of a cell."""
+
+    setting: Setting
+    orders: int
+    judgments: float
+    deviation: float
+    """Standard deviation of the judgments."""
+    different_pairs: float
+    documents_read: float
+    found: float
+    exact: float
+    tau: float
+    confidence: float
+    lower_bound: float
+
+
+def simulate(
+    settings: Iterable[Setting], orders: int, seed: int = 0, on_order: Callable[[], object] = lambda: None
+) -> Iterator[Outcome]:
+    """The outcome of every setting over random orders; settings of one n see the same orders and priors."""
+    for setting in settings:
+        played = []
+        for number in range(orders):
+            truth = Random(f"{seed} {setting.n} {number}")
+            rank = list(range(setting.n))
+            truth.shuffle(rank)
+            prior = None
+            if setting.prior is not None:
+                prior = tuple(prior_ranking(rank, setting.prior, truth, setting.kind))
+            contest = Contest(setting.n, min(setting.k, setting.n), number, prior)
+            played.append(
+                play(setting.strategy, contest, rank, setting.error, Random(f"{seed} error {number}"))
+            )
+            on_order()
+        yield Outcome(
+            setting,
+            orders,
+            judgments=fmean(one.judgments for one in played),
+            deviation=pstdev(one.judgments for one in played),
+            different_pairs=fmean(one.different_pairs for one in played),
+            documents_read=fmean(one.documents_read for one in played),
+            found=fmean(one.found for one in played),
+            exact=fmean(one.exact for one in played),
+            tau=fmean(one.tau for one in played),
+            confidence=fmean(one.confidence for one in played),
+            lower_bound=lower_bound(setting.n, setting.k),
+        )

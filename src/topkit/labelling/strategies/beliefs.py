@@ -1,0 +1,139 @@
+"""What unreliable answers tell about places: loopy belief propagation over pairs, and the best next question.
+
+The model: n documents have the places of independent draws, every answer is wrong with probability ε whatever
+the pair. For wins w and losses l of i against j the pair says
+
+    f(x_i, x_j) = 1 − e if x_i is the better place, else e,   e = 1/(1 + ((1 − ε)/ε)^(w − l)).
+
+The belief of a document is its prior over places times the messages of its pairs; a message of pair (i, j) to
+i is Σ_{x_j} f·(belief of j without this pair). ε is re-estimated from the expected number of wrong answers.
+Places are cells: one a place down to 2k, then growing geometrically.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+ERRORS_SEEN, ANSWERS_SEEN = 2.0, 20.0
+"""What is believed of the error rate beforehand, as if so many of so many answers had been wrong."""
+
+
+def cells(n: int, k: int) -> Array:
+    """Borders of the cells in places from the top, 0 … n.
+
+    >>> cells(12, 2).round(2).tolist()
+    [0.0, 1.0, 2.0, 3.0, 4.0, 5.25, 6.81, 8.77, 12.0]
+    """
+    borders = [float(place) for place in range(min(n, 2 * k) + 1)]
+    width = 1.0
+    while borders[-1] < n:
+        width *= 1.25
+        borders.append(borders[-1] + width if borders[-1] + 1.5 * width < n else float(n))
+    return np.array(borders)
+
+
+class Beliefs:
+    """Beliefs about the places of units (a unit is a document, or several that tie).
+
+    Pair p has two rows: 2p for the unit that won its first answer, 2p + 1 for the other; so the other side of
+    row r is row r ^ 1.
+    """
+
+    def __init__(self, log_prior: Array, sizes: Array, borders: Array, error: float) -> None:
+        self.log_prior = log_prior
+        self.log_belief = log_prior.copy()
+        self.sizes = sizes
+        self.middles = (borders[1:] + borders[:-1]) / 2
+        self.error = error
+        self.row: dict[tuple[int, int], int] = {}
+        """(unit, other unit) → the row of the first of them."""
+        self.unit: Index = np.zeros(0, np.int64)
+        self.wins = np.zeros(0)
+        """Answers for the unit of a row against the other."""
+        self.messages = np.zeros((0, log_prior.shape[1]))
+        """ln of what the pair tells the unit of a row."""
+        self._by_unit: Index = np.zeros(0, np.int64)
+        self._starts: Index = np.zeros(0, np.int64)
+
+    def add(self, winner: int, loser: int) -> None:
+        """Take an answer; :meth:`settle` spreads it."""
+        if (winner, loser) not in self.row:
+            rows = len(self.unit)
+            self.row[winner, loser], self.row[loser, winner] = rows, rows + 1
+            self.unit = np.append(self.unit, (winner, loser))
+            self.wins = np.append(self.wins, (0.0, 0.0))
+            self.messages = np.concatenate([self.messages, np.zeros((2, self.messages.shape[1]))])
+            self._by_unit = np.argsort(self.unit, kind="stable")
+            self._starts = np.flatnonzero(np.diff(self.unit[self._by_unit], prepend=-1))
+        self.wins[self.row[winner, loser]] += 1
+
+    def settle(self, sweeps: int) -> None:
+        """Pass messages over all pairs at once, half-way each time, and estimate the error rate."""
+        if not len(self.unit):
+            return
+        other = np.arange(len(self.unit)) ^ 1
+        lead = self.wins - self.wins[other]
+        touched = self.unit[self._by_unit[self._starts]]
+        for _ in range(sweeps):
+            belief = normalised(self.log_belief[self.unit] - self.messages)
+            other_worse = below(belief)[other]
+            wrong = wrong_way(self.error, lead)
+            ahead = (belief * other_worse).sum(1)
+            right = (1 - wrong) * ahead
+            right /= right + wrong * (1 - ahead)
+            mistaken = ERRORS_SEEN + (self.wins * (1 - right)).sum()
+            self.error += 0.5 * (mistaken / (ANSWERS_SEEN + self.wins.sum()) - self.error)
+            e = wrong[:, None]
+            self.messages += 0.5 * (np.log(e + (1 - 2 * e) * other_worse) - self.messages)
+            self.log_belief = self.log_prior.copy()
+            self.log_belief[touched] += np.add.reduceat(self.messages[self._by_unit], self._starts)
+
+    def belief(self) -> Array:
+        """Probability of every cell for every unit."""
+        return normalised(self.log_belief)
+
+    def expected_places(self) -> Array:
+        """Mean place of every unit."""
+        found: Array = self.belief() @ self.middles
+        return found
+
+
+def normalised(logs: Array) -> Array:
+    """Rows of probabilities from rows of logarithms."""
+    values = np.exp(logs - logs.max(1, keepdims=True))
+    found: Array = values / values.sum(1, keepdims=True)
+    return found
+
+
+def below(belief: Array) -> Array:
+    """P(a unit with this belief is worse than each cell); within a cell, half."""
+    found: Array = np.clip(1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0)  # sums may miss 1 by rounding
+    return found
+
+
+def wrong_way(error: float, lead: Array) -> Array:
+    """Probability that the loser is better, from the answers of a pair alone."""
+    found: Array = np.clip(1 / (1 + ((1 - error) / error) ** lead), 1e-12, 1 - 1e-12)
+    return found
+
+
+def above_cuts(belief: Array, sizes: Array, cuts: Sequence[int]) -> Array:
+    """The share of each cell above each cut (columns), such that ``cut`` documents are expected above it."""
+    filled = np.cumsum(sizes @ belief)
+    before = np.concatenate([[0.0], filled[:-1]])[:, None]
+    width = np.maximum(filled[:, None] - before, 1e-12)
+    found: Array = np.clip((np.asarray(cuts) - before) / width, 0.0, 1.0)
+    return found
+
+
+def entropy(p: Array) -> Array:
+    """−p ln p − (1−p) ln(1−p)."""
+    p = np.clip(p, 1e-9, 1 - 1e-9)
+    found: Array = -(p * np.log(p) + (1 - p) * np.log(1 - p))
+    return found

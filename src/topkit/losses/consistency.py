@@ -1,0 +1,147 @@
+"""Theory of top-k losses, computed: bounds on 1 − NDCG@k, and whether a loss finds the top-k Bayes ranker.
+
+Lan et al., CIKM 2013 (bounds); Xia et al., NIPS 2009 (consistency).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from topkit.losses.base import Floats, Loss
+from topkit.losses.listwise import listmle, listnet, rankcosine, topk_listmle, topk_listnet, topk_rankcosine
+from topkit.losses.pairwise import exponential, hinge, logistic
+from topkit.losses.settings import at_least_one
+
+Order = tuple[int, ...]
+"""Objects from the best to the worst."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """1 − NDCG@k of one list and what bounds it from above, each divided by the ideal DCG@k."""
+
+    error: float
+    """1 − NDCG@k."""
+    inversions: float
+    """Weighted Kendall's τ: Σ_{j≤k} α(j)·(number of later documents scored above the j-th), over N_k."""
+    any_inversion: float
+    """Σ_{j≤k} α(j)·1[some later document is scored above the j-th], over N_k."""
+    hinge: float
+    exponential: float
+    logistic: float
+    """max α / N_k times the top-k loss; the logistic one in base 2, so that φ(0) = 1."""
+    listmle: float
+    """max α / (N_k ln 2) times top-k ListMLE. It bounds ``any_inversion``, not ``inversions``."""
+
+
+def top_k_bounds(scores: ArrayLike, labels: ArrayLike, k: int) -> Bounds:
+    """The error of one list and its bounds, for a total order of the top k at least.
+
+    α(j) is gain times discount of the j-th document of the truth, with gain 2^y − 1 and discount
+    1/log2(1 + j). Then error ≤ any_inversion ≤ inversions ≤ hinge, exponential, logistic, and
+    any_inversion ≤ listmle. Scores must differ: with ties there is no rank to speak of.
+
+    >>> bounds = top_k_bounds([0.0, 0.1, 0.2, 0.3], [4, 3, 2, 1], k=1)
+    >>> bounds.inversions, bounds.any_inversion, round(bounds.listmle, 2)
+    (3.0, 1.0, 2.23)
+    """
+    at_least_one("k", k)
+    s, y = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
+    order = np.argsort(-y, kind="stable")
+    top = min(k, len(s))
+    discount = 1 / np.log2(np.arange(len(s)) + 2.0)
+    gains = np.exp2(y) - 1
+    ideal = float(gains[order[:top]] @ discount[:top])
+    ranked = np.argsort(-s, kind="stable")
+    reached = float(gains[ranked[:top]] @ discount[:top])
+    alpha = gains[order[:top]] * discount[:top]
+    above = np.array([(s[order[j + 1 :]] > s[order[j]]).sum() for j in range(top)])
+    scale = float(alpha.max()) / ideal
+    ptr = [0, len(s)]
+    return Bounds(
+        1 - reached / ideal,
+        float(alpha @ above) / ideal,
+        float(alpha @ (above > 0)) / ideal,
+        scale * hinge("topk", k)(s, y, ptr)[0],
+        scale * exponential("topk", k)(s, y, ptr)[0],
+        scale * logistic("topk", k)(s, y, ptr)[0] / math.log(2),
+        scale * topk_listmle(k)(s, y, ptr)[0] / math.log(2),
+    )
+
+
+def top_k_bayes(chances: Mapping[Order, float], k: int) -> Order:
+    """The most likely content of the first k places: what a top-k Bayes ranker puts there."""
+    total: dict[Order, float] = {}
+    for order, chance in chances.items():
+        total[order[:k]] = total.get(order[:k], 0.0) + chance
+    return max(total, key=lambda top: total[top])
+
+
+def expected_minimiser(loss: Loss, chances: Mapping[Order, float]) -> Floats:
+    """Scores of the objects that minimise the expected loss over random orders of them.
+
+    A tiny penalty keeps scores finite where the loss would push them apart for ever.
+    """
+    from scipy.optimize import minimize
+
+    likely = [(order, chance) for order, chance in chances.items() if chance > 0]
+    n = len(likely[0][0])
+    labels = np.empty((len(likely), n))
+    for row, (order, _) in enumerate(likely):
+        labels[row, list(order)] = np.arange(n, 0, -1)
+    objective = loss.on(labels.ravel(), np.arange(0, labels.size + 1, n), [chance for _, chance in likely])
+
+    def expected(scores: Floats) -> tuple[float, Floats]:
+        value, slope = objective(np.tile(scores, len(likely)))
+        return value + 1e-10 * float(scores @ scores), slope.reshape(-1, n).sum(axis=0) + 2e-10 * scores
+
+    start = labels.mean(axis=0) + np.linspace(0.01, 0.02, n)  # not a stationary point by symmetry
+    result = minimize(expected, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000})
+    return np.asarray(result.x, np.float64)
+
+
+def is_consistent(loss: Loss, chances: Mapping[Order, float], k: int) -> bool:
+    """Whether sorting by the minimiser of the expected loss puts the likeliest content into the top k."""
+    scores = expected_minimiser(loss, chances)
+    return tuple(np.argsort(-scores)[:k].tolist()) == top_k_bayes(chances, k)
+
+
+def proposition_10(p1: float) -> dict[Order, float]:
+    """Chances of orders of three objects that are top-1 order preserving but defeat losses on whole orders.
+
+    Object 1 leads with chance p1, the others with p2 = (1 − p1)/2 each; p1 must lie in (1/3, 1/2).
+    """
+    p2 = (1 - p1) / 2
+    return {(0, 1, 2): p1, (1, 0, 2): p2, (2, 1, 0): p2}
+
+
+def mallows(n: int, spread: float) -> dict[Order, float]:
+    """Chances ∝ e^(−Kendall distance to 0, 1, …, n−1 / spread): they keep every pair's order, at any k."""
+
+    def distance(order: Sequence[int]) -> int:
+        return sum(order[i] > order[j] for i in range(n) for j in range(i + 1, n))
+
+    weight = {order: math.exp(-distance(order) / spread) for order in permutations(range(n))}
+    total = sum(weight.values())
+    return {order: value / total for order, value in weight.items()}
+
+
+def consistency_table(k: int = 1) -> list[tuple[str, bool, bool]]:
+    """Loss, consistent in the case of Proposition 10, consistent in an order-preserving case."""
+    hard, mild = proposition_10(0.36), mallows(4, 1.5)
+    losses = [
+        listmle(),
+        listnet(),
+        rankcosine(),
+        logistic(),
+        topk_listmle(k),
+        topk_listnet(k),
+        topk_rankcosine(k),
+    ]
+    return [(loss.name, is_consistent(loss, hard, k), is_consistent(loss, mild, k)) for loss in losses]

@@ -1,0 +1,115 @@
+"""Search over a ranker's settings on validation data: a seeded draw from a grid, or Optuna."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from topkit.data import Dataset, InputError
+from topkit.losses import Preferences
+from topkit.rankers.learner import Learner
+from topkit.rankers.registry import ranker, space_of
+from topkit.scorers import Report, Space, Span, silent
+
+SEARCHES = ("grid", "optuna")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were tried, and their measure on the validation data (larger is better)."""
+
+    settings: dict[str, Any]
+    measure: float
+
+
+def tune(
+    name: str,
+    train: Dataset,
+    valid: Dataset,
+    *,
+    search: str = "grid",
+    trials: int = 20,
+    weights: ArrayLike | None = None,
+    preferences: Preferences | None = None,
+    report: Report = silent,
+    **settings: Any,
+) -> tuple[Learner, list[Trial]]:
+    """The ranker with the best measure on ``valid`` among ``trials`` settings, and all that was tried.
+
+    Settings that are given stay as they are; the others are drawn from the ranker's declared space. ``grid``
+    tries three values of every range (all, or a seeded draw of ``trials``); ``optuna`` lets Optuna's sampler
+    choose. The first trial is always the defaults, so tuning is never worse on ``valid`` than not tuning.
+    """
+    if search not in SEARCHES:
+        raise InputError(f"there is no search {search!r}", f"choose from {', '.join(SEARCHES)}")
+    if trials < 1:
+        raise InputError(f"trials must be at least 1, not {trials}")
+    best: Learner | None = None
+    tried: list[Trial] = []
+
+    def judge(chosen: dict[str, Any]) -> float:
+        nonlocal best
+        candidate = ranker(name, **{**settings, **chosen})
+        candidate.fit(train, valid, weights=weights, preferences=preferences)
+        measure = candidate.measure_on(valid)
+        if best is None or measure > max(trial.measure for trial in tried):
+            best = candidate
+        tried.append(Trial(chosen, measure))
+        report("trial", len(tried), trials, measure)
+        return measure
+
+    judge({})
+    space = space_of(name, **settings)
+    seed = int(settings.get("seed", 0))
+    if space and trials > 1:
+        search_in = _grid if search == "grid" else _optuna
+        search_in(space, trials - 1, seed, judge)
+    if best is None:
+        raise ValueError("the first trial gave no ranker")
+    return best, tried
+
+
+def _grid(space: Space, trials: int, seed: int, judge: Callable[[dict[str, Any]], float]) -> None:
+    cells = [dict(zip(space, values, strict=True)) for values in product(*map(_values, space.values()))]
+    order = np.random.default_rng(seed).permutation(len(cells))[:trials]
+    for i in np.sort(order):
+        judge(cells[int(i)])
+
+
+def _values(choices: Span | tuple[object, ...]) -> list[Any]:
+    """Three values of a range, or all choices."""
+    if not isinstance(choices, Span):
+        return list(choices)
+    spaced = np.geomspace if choices.log else np.linspace
+    values = spaced(choices.low, choices.high, 5)[1:4].tolist()  # the ends of a range are rarely the best
+    return [round(value) for value in values] if choices.whole else values
+
+
+def _optuna(space: Space, trials: int, seed: int, judge: Callable[[dict[str, Any]], float]) -> None:
+    try:
+        import optuna
+    except ImportError:
+        raise InputError("the search 'optuna' needs Optuna", "pip install 'topkit[tune]'") from None
+
+    def objective(trial: Any) -> float:
+        return judge(dict(_suggestions(trial, space)))
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+    study.optimize(objective, n_trials=trials)
+
+
+def _suggestions(trial: Any, space: Space) -> Iterator[tuple[str, Any]]:
+    for name, choices in space.items():
+        if not isinstance(choices, Span):
+            place = trial.suggest_categorical(name, list(range(len(choices))))
+            yield name, choices[place]
+        elif choices.whole:
+            yield name, trial.suggest_int(name, int(choices.low), int(choices.high), log=choices.log)
+        else:
+            yield name, trial.suggest_float(name, choices.low, choices.high, log=choices.log)

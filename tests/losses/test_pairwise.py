@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import topkit as tk
 from tests.losses import twins
 from topkit.losses import Preferences
+from topkit.losses.pairwise import SHORT
 
 NAMES = tuple(twins.PHI)
 
@@ -49,9 +50,9 @@ def test_against_every_pair(name: str, pairs: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("pairs", ["all", "topk", "focused"])
 @pytest.mark.parametrize("name", NAMES)
 def test_long_lists_against_every_pair(name: str, pairs: str, levels: int) -> None:
-    """300 documents: hinges go by sorted scores here; a short list stands on either side."""
+    """Hinges go by sorted scores in lists this long; a short list stands on either side."""
     rng = np.random.default_rng(8)
-    lengths = [4, 300, 5]
+    lengths = [4, SHORT + 20, 5]
     ptr = np.concatenate([[0], np.cumsum(lengths)])
     s, y = rng.normal(size=ptr[-1]) + 1e3, rng.integers(0, levels, ptr[-1]).astype(float)
     settings = {} if pairs == "all" else {"pairs": pairs, "k": 20}
@@ -67,8 +68,9 @@ def test_long_lists_against_every_pair(name: str, pairs: str, levels: int) -> No
 @pytest.mark.parametrize("name", ["hinge", "squared-hinge"])
 def test_curvature_of_sorted_hinges_counts_active_pairs(name: str) -> None:
     rng = np.random.default_rng(9)
-    s, y = rng.normal(size=400), rng.integers(0, 4, 400).astype(float)
-    curvature = tk.loss(name).on(y, [0, 400]).with_curvature(s)[2]
+    n = SHORT + 1
+    s, y = rng.normal(size=n), rng.integers(0, 4, n).astype(float)
+    curvature = tk.loss(name).on(y, [0, n]).with_curvature(s)[2]
     active = (y[:, None] > y[None, :]) & (s[:, None] - s[None, :] < 1)
     per_pair = 2 if name == "squared-hinge" else 1
     np.testing.assert_allclose(curvature, per_pair * (active.sum(axis=0) + active.sum(axis=1)))

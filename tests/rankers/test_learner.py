@@ -149,7 +149,7 @@ def test_provenance_says_what_was_seen() -> None:
 
 
 def test_l2_is_chosen_by_the_measure_asked_for() -> None:
-    """Each fit of the path is traced, and the kept one is the best on the validation data."""
+    """Each fit of the path is traced; the kept one is best on the validation data with its neighbours."""
     data, valid = easy_data(10, noise=0.4), easy_data(10, seed=1, noise=0.4)
     seen: dict[str, float] = {}
 
@@ -159,7 +159,9 @@ def test_l2_is_chosen_by_the_measure_asked_for() -> None:
 
     fitted = tk.ranker("listnet", metric="map", convention="letor3").fit(data, valid, report=report)
     assert len(seen) == len(fitted.traces) > 5
-    assert fitted.measure_on(valid) == max(seen.values())
+    values = list(seen.values())
+    smooth = [np.mean(values[max(i - 1, 0) : i + 2]) for i in range(len(values))]
+    assert fitted.measure_on(valid) == values[int(np.argmax(smooth))]
     assert fitted.measure_on(valid) == tk.evaluate(valid, fitted.score(valid), "map", "letor3").mean["map"]
 
 

@@ -31,11 +31,12 @@ def problem(name: str = "listnet", valid: tk.Dataset | None = None, **settings: 
 
 
 def test_least_squares_is_the_closed_form() -> None:
-    """(XᵀX·2/Q + l2·I) w = Xᵀy·2/Q with a free intercept."""
+    """(2·XᵀX/L + l2·I) w = 2·Xᵀy/L with a free intercept, where L = Σy² is the loss at s = 0."""
     model, traces = LinearScorer(l2=0.7, tolerance=1e-10).fit(problem("squared-error"))
     X = np.hstack([DATA.X.astype(float), np.ones((len(DATA), 1))])
     penalty = np.diag([0.7] * 4 + [0.0])
-    expected = np.linalg.solve(2 * X.T @ X / 30 + penalty, 2 * X.T @ DATA.y.astype(float) / 30)
+    y = DATA.y.astype(float)
+    expected = np.linalg.solve(2 * X.T @ X / (y @ y) + penalty, 2 * X.T @ y / (y @ y))
     np.testing.assert_allclose(np.append(model.weights, model.bias), expected, rtol=1e-7)
     assert traces[0].reason == "settled"
     assert traces[0].values[-1] == min(traces[0].values)
@@ -47,9 +48,10 @@ def test_least_squares_is_the_closed_form() -> None:
 def test_lbfgs_finds_a_real_optimum(name: str) -> None:
     """At the optimum the gradient in w is 0: no direction lowers the objective."""
     model, _ = LinearScorer(l2=0.01, tolerance=1e-8).fit(problem(name))
-    _, slope = problem(name).objective(model.score(DATA))
-    gradient = DATA.X.astype(float).T @ slope / 30 + 0.01 * model.weights
-    assert np.abs(gradient).max() < 1e-5
+    objective = problem(name).objective
+    _, slope = objective(model.score(DATA))
+    gradient = DATA.X.astype(float).T @ slope / objective(np.zeros(len(DATA)))[0] + 0.01 * model.weights
+    assert np.abs(gradient).max() < 1e-6
 
 
 def test_warm_starts_end_where_cold_ones_do() -> None:
@@ -84,11 +86,14 @@ def test_the_network_scores_as_it_was_trained() -> None:
 
 
 def test_adam_reaches_what_lbfgs_reaches() -> None:
+    """Adam weighs the penalty against the mean loss a query, L-BFGS against the loss at s = 0."""
+    start = problem().objective(np.zeros(len(DATA)))[0]
     exact, traces = LinearScorer(l2=0.1).fit(problem())
-    rough, _ = LinearScorer(l2=0.1, optimiser="adam", max_steps=200, rate=0.05, patience=200).fit(problem())
+    settings = {"optimiser": "adam", "max_steps": 200, "rate": 0.05, "patience": 200}
+    rough, _ = LinearScorer(l2=0.1 * start / 30, **settings).fit(problem())
 
     def objective(model: Any) -> float:
-        return problem().objective(model.score(DATA))[0] / 30 + 0.05 * float(model.weights @ model.weights)
+        return problem().objective(model.score(DATA))[0] / start + 0.05 * float(model.weights @ model.weights)
 
     assert objective(exact) == pytest.approx(traces[0].values[-1])
     assert objective(exact) <= objective(rough) < objective(exact) * 1.01

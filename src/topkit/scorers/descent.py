@@ -35,10 +35,11 @@ def lbfgs(
     shape: Architecture,
     start: Floats,
     l2: float,
+    scale: float,
     max_steps: int,
     tolerance: float,
 ) -> tuple[Floats, Trace]:
-    """Minimise mean loss a query + ½·l2·‖w‖² by L-BFGS; parameters and the trace of the objective.
+    """Minimise loss/scale + ½·l2·‖w‖² by L-BFGS; parameters and the trace of the objective.
 
     It ends when the largest component of the gradient is below ``tolerance``, or when the objective cannot be
     lowered any more in floating point.
@@ -51,9 +52,9 @@ def lbfgs(
     def value_and_slope(vector: Floats) -> tuple[float, Floats]:
         scores, memory = shape.scores(X, vector)
         loss, slope = problem.objective(scores)
-        gradient = shape.gradient(X, vector, memory, slope) / problem.total_weight
+        gradient = shape.gradient(X, vector, memory, slope) / scale
         pull = shrink * vector
-        return loss / problem.total_weight + 0.5 * float(vector @ pull), gradient + pull
+        return loss / scale + 0.5 * float(vector @ pull), gradient + pull
 
     def after_step(intermediate_result: Any) -> None:
         trace.go_on(float(intermediate_result.fun))

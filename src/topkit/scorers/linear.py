@@ -13,20 +13,22 @@ from topkit.scorers.model import Floats, Problem
 from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores, one_blas_thread
 from topkit.scorers.settings import Space, Span, check
 
-L2_GRID = tuple(10.0 ** -np.arange(-2.0, 6.5, 0.5))
+L2_GRID = tuple(10.0 ** -np.arange(0.0, 5.5, 0.5))
 """Penalties tried on validation data, strongest first: each fit starts from the one before."""
 
 
 @dataclass(frozen=True)
 class LinearScorer:
-    """score = w·x + b, fitted to the mean loss a query plus ½·l2·‖w‖² (b is free).
+    """score = w·x + b, fitted to loss(s)/loss(0) + ½·l2·‖w‖²; b is free.
 
-    With ``l2=None`` and validation data, every penalty of a grid is fitted and the one with the best measure
-    kept; without validation data it is 1e-3. ``optimiser="adam"`` goes by batches of queries and stops early.
+    Dividing by the loss at s = 0 lets one penalty mean the same for every loss. With ``l2=None`` and
+    validation data, every penalty of a grid is fitted, and the one whose measure, averaged with those of its
+    two neighbours, is best is kept: validation sets are small, and a lone peak is luck. Without validation data
+    it is 1e-3. ``optimiser="adam"`` goes by batches of queries on the mean loss a query, and stops early.
     """
 
     normalisation: ClassVar[str] = "z-score"
-    space: ClassVar[Space] = {"l2": Span(1e-6, 1.0, log=True)}
+    space: ClassVar[Space] = {"l2": Span(1e-5, 1.0, log=True)}
 
     l2: float | None = None
     optimiser: str = "lbfgs"
@@ -63,16 +65,24 @@ class LinearScorer:
             best, trace = adam(problem, X, shape, start, self.l2 or 0.0, plan)
             return _model(best), [trace]
         judge = judge_of(problem, shape)
+        scale = problem.objective(np.zeros(len(X)))[0] or problem.total_weight
         grid = (self.l2,) if self.l2 is not None else L2_GRID if judge else (1e-3,)
-        best, best_measure, traces = start, -np.inf, []
+        found, measures, traces = [], [], []
         for l2 in grid:
-            start, trace = lbfgs(problem, X, shape, start, l2, self.max_steps, self.tolerance)
+            start, trace = lbfgs(problem, X, shape, start, l2, scale, self.max_steps, self.tolerance)
+            found.append(start)
             traces.append(trace)
-            measure = judge(start) if judge else 0.0
-            problem.report(f"l2={l2:.1g}", len(traces), len(grid), measure)
-            if measure > best_measure:
-                best, best_measure = start, measure
-        return _model(best), traces
+            measures.append(judge(start) if judge else 0.0)
+            problem.report(f"l2={l2:.1g}", len(found), len(grid), measures[-1])
+        return _model(found[best_place(measures)]), traces
+
+
+def best_place(measures: list[float]) -> int:
+    """Where the mean of a measure and its neighbours is largest; the first of equals."""
+    means = [
+        sum(near) / len(near) for near in (measures[max(i - 1, 0) : i + 2] for i in range(len(measures)))
+    ]
+    return int(np.argmax(means))
 
 
 def _model(vector: Floats) -> Linear:

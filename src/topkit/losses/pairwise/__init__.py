@@ -13,7 +13,7 @@ from topkit.losses.base import Bind, Evaluate, Floats, Ints, Loss
 from topkit.losses.preferences import Preferences
 from topkit.losses.settings import at_least_one, one_of, positive
 
-SHORT = 256
+SHORT = 512
 """Documents up to which visiting every pair in vector registers is faster than sorting the scores."""
 
 PAIR_SETS = ("all", "topk", "focused", "given")

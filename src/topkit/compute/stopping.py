@@ -23,7 +23,7 @@ class Trace:
     >>> while trace.go_on(x):
     ...     x = 0.5 * (x + 2 / x)
     >>> trace.reason, trace.steps, round(x, 3)
-    ('settled', 3, 1.414)
+    ('settled', 4, 1.414)
     """
 
     max_steps: int

@@ -111,8 +111,8 @@ def audit(
     cut, by: a depth and the feature that it counts by; by default the first one with bm25 in its name, else
     the one that ranks best alone.
 
-    >>> X = [[3.0], [2.0], [1.0], [5.0], [4.0], [9.0]]
-    >>> print(audit(Dataset.build(X, [2, 1, 0, 1, 0, 0], list("aaabbc"))).findings[0].text)
+    >>> X = [[3.0], [1.0], [2.0], [4.0], [5.0], [9.0]]
+    >>> print(audit(Dataset.build(X, [2, 1, 0, 0, 1, 0], list("aaabbc"))).findings[0].text)
     1 of 3 queries have no relevant document: they teach nothing
     """
     parts = {"data": data} if isinstance(data, Dataset) else dict(data)

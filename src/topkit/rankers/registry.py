@@ -73,7 +73,7 @@ def _check_type(name: str, value: Any, default: Any) -> None:
         float: ((int, float), "a number"),
         str: ((str,), "a word"),
         tuple: ((tuple, list, int), "a list"),
-        type(None): ((int, float, type(None)), "a number or none"),
+        type(None): ((int, float, list, tuple, type(None)), "a number, a list or none"),
     }
     wanted, words = kinds[type(default)]
     if name == "features":

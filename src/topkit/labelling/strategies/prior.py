@@ -88,6 +88,6 @@ class Newcomer:
 
         The list holds ``items`` documents in ``length`` positions (some tie).
         """
-        wanted = (np.arange(length) + 0.5) * (items / max(length, 1))
+        wanted = np.arange(1, length + 1) * (items / (length + 1))
         levels = np.stack([np.interp(wanted, column, LEVELS) for column in self.better.T], 1)
         return above(self.scores[[place]], levels)

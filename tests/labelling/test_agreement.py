@@ -1,0 +1,225 @@
+"""Agreement by hand, by scikit-learn and SciPy, by published examples and by the paper's figures."""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
+from sklearn.metrics import cohen_kappa_score
+
+from topkit.data import Grade, InputError, Preference
+from topkit.labelling.agreement import (
+    Agreement,
+    agreement,
+    assessor_quality,
+    chi_square,
+    cohen_kappa,
+    fleiss_kappa,
+    implied_preferences,
+    intransitive,
+    krippendorff_alpha,
+    pairs_by_grades,
+    pairs_judged,
+    timing,
+)
+from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, Pair
+
+
+def preferences(*rows: str) -> list[Preference]:
+    """Rows such as "q x y a ann"."""
+    return [Preference(q, a, b, answer, who) for q, a, b, answer, who in map(str.split, rows)]  # type: ignore[arg-type]
+
+
+def test_tables_by_hand() -> None:
+    judged = pairs_judged(
+        preferences(
+            "q x y a ann", "q y x b bob", "q x y tie cem",  # x≻y, x≻y, x∼y
+            "q x z b ann", "q x z bad-b bob",               # x≺z, x≻z
+            "q y z tie ann", "q y z tie bob",               # two ties
+            "r x y a ann",                                  # judged once: counts for nothing
+        )
+    )  # fmt: skip
+    table = agreement(judged)
+    # pairs of assessors: (x,y): ≻≻, ≻∼, ≻∼; (x,z): ≺≻; (y,z): ∼∼; each in both directions
+    assert table.counts.tolist() == [[2, 2, 1], [2, 2, 0], [1, 0, 0]]
+    assert (table.agreed, table.disagreed) == (2, 3)
+    assert table.overall == pytest.approx(2 / 5)
+    assert (table.agreed_without_ties, table.disagreed_without_ties) == (1, 1)
+    assert table.without_ties == pytest.approx(1 / 2)
+    assert table.rows.tolist() == [[0.4, 0.4, 0.2], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]
+    assert table.tie_share == pytest.approx(0.4)
+
+
+def test_grades_become_preferences() -> None:
+    grades = [Grade("q", "x", 3, "ann"), Grade("q", "y", 1, "ann"), Grade("q", "z", 1, "ann")]
+    grades += [Grade("q", "y", 2, "bob"), Grade("q", "x", 2, "bob"), Grade("q", "y", 0, "bob")]
+    assert pairs_by_grades(grades) == {
+        Pair("q", "x", "y"): [("ann", FIRST), ("bob", FIRST)],  # bob's last grade of y counts
+        Pair("q", "x", "z"): [("ann", FIRST)],
+        Pair("q", "y", "z"): [("ann", TIE)],
+    }
+
+
+def test_implied_preferences_are_each_assessors_own() -> None:
+    given_ = preferences("q x y a ann", "q y z a ann", "q y z b bob", "q w z tie bob")
+    implied = {(p.assessor, p.a, p.b): p.answer for p in implied_preferences(given_)}
+    assert implied == {
+        ("ann", "x", "y"): "a",
+        ("ann", "x", "z"): "a",
+        ("ann", "y", "z"): "a",
+        ("bob", "y", "z"): "b",
+        ("bob", "y", "w"): "b",
+        ("bob", "z", "w"): "tie",
+    }
+
+
+def of_counts(agreed: int, disagreed: int, both_prefer: int = 0, opposed: int = 0) -> Agreement:
+    """A table with these totals; ``both_prefer`` of the agreed and ``opposed`` of the others have no tie."""
+    counts = np.zeros((3, 3), np.int64)
+    counts[FIRST, FIRST] = 2 * both_prefer
+    counts[TIE, TIE] = 2 * (agreed - both_prefer)
+    counts[FIRST, SECOND] = counts[SECOND, FIRST] = opposed
+    counts[FIRST, TIE] = counts[TIE, FIRST] = disagreed - opposed
+    return Agreement(counts)
+
+
+@given(*[st.integers(1, 500)] * 4)
+def test_chi_square_is_scipys(a: int, b: int, c: int, d: int) -> None:
+    ours = chi_square(of_counts(a, b), of_counts(c, d))
+    theirs = chi2_contingency([[a, b], [c, d]], correction=False)
+    assert ours.statistic == pytest.approx(theirs.statistic, abs=1e-9)
+    assert ours.p == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+def test_chi_square_by_hand() -> None:
+    # N(ad − bc)²/((a+b)(c+d)(a+c)(b+d)) = 200·(60·60 − 40·40)²/(100·100·100·100) = 8
+    assert chi_square(of_counts(60, 40), of_counts(40, 60)).statistic == pytest.approx(8.0)
+    with pytest.raises(InputError, match="nothing to test"):
+        chi_square(of_counts(5, 0), of_counts(7, 0))
+
+
+def marginals(rows: np.ndarray) -> np.ndarray:
+    """How often each X1 was said, from the normalised rows: counts are symmetric, so p_i r_ij = p_j r_ji."""
+    tie = rows[FIRST, TIE] / rows[TIE, FIRST]
+    second = rows[FIRST, SECOND] / rows[SECOND, FIRST]
+    return np.array([1.0, tie, second])
+
+
+@pytest.mark.parametrize(
+    ("rows", "overall", "without_ties"),
+    [
+        ([[0.6749, 0.2766, 0.0485], [0.1138, 0.8198, 0.0664], [0.1047, 0.3779, 0.5174]], 0.745, 0.897),
+        ([[0.6272, 0.2913, 0.0815], [0.2825, 0.5232, 0.1944], [0.1534, 0.3826, 0.4640]], 0.547, 0.831),
+    ],
+    ids=["Table 2", "Table 3"],
+)
+def test_the_papers_tables_give_its_agreement(
+    rows: list[list[float]], overall: float, without_ties: float
+) -> None:
+    # Niu et al. 2012, Tables 2 and 3. Rows are rounded and the printed table is not quite symmetric, so the
+    # rates come out within a hundredth and a half.
+    table = np.array(rows)
+    found = Agreement(np.round(1e6 * table * marginals(table)[:, None]).astype(np.int64))
+    assert found.overall == pytest.approx(overall, abs=0.015)
+    assert found.without_ties == pytest.approx(without_ties, abs=0.015)
+    np.testing.assert_allclose(found.rows, table, atol=1e-3)
+
+
+def test_the_papers_chi_squares_fit_one_number_of_pairs() -> None:
+    # 74.5 % against 54.7 % gives 420.7, and 89.7 % against 83.1 % gives 28.5, for one and the same number of
+    # pairs each, of which about 31 % have no tie; Tables 2 and 3 say 26 % and 40 %.
+    pairs, preferred = 4_910, 1_540
+    first = of_counts(round(0.745 * pairs), round(0.255 * pairs))
+    second = of_counts(round(0.547 * pairs), round(0.453 * pairs))
+    assert chi_square(first, second).statistic == pytest.approx(420.7, rel=0.01)
+    first = of_counts(4000, 2000, round(0.897 * preferred), round(0.103 * preferred))
+    second = of_counts(4000, 2000, round(0.831 * preferred), round(0.169 * preferred))
+    assert chi_square(first, second, ties=False).statistic == pytest.approx(28.5, rel=0.02)
+    assert 0.26 < preferred / pairs < 0.40
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=40))
+def test_cohens_kappa_is_scikit_learns(pairs: list[tuple[int, int]]) -> None:
+    one, other = zip(*pairs, strict=True)
+    if len({*one, *other}) == 1:
+        assert np.isnan(cohen_kappa(one, other))
+        return
+    labels = sorted({*one, *other})
+    for ours, theirs in (("none", None), ("linear", "linear"), ("quadratic", "quadratic")):
+        expected = cohen_kappa_score(one, other, labels=labels, weights=theirs)
+        assert cohen_kappa(one, other, ours) == pytest.approx(expected)  # type: ignore[arg-type]
+
+
+def test_fleiss_published_example() -> None:
+    # Fourteen raters, ten subjects, five categories: the usual textbook example after Fleiss, κ = 0.210.
+    table = [
+        [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+    ]  # fmt: skip
+    assert fleiss_kappa(table) == pytest.approx(0.210, abs=0.0005)
+    assert fleiss_kappa([*table, [1, 0, 0, 0, 0]]) == pytest.approx(0.210, abs=0.0005)  # rated once: left out
+    assert np.isnan(fleiss_kappa([[1, 0], [0, 1]]))
+
+
+def test_krippendorffs_published_example() -> None:
+    # K. Krippendorff, Computing Krippendorff's alpha-reliability (2011), section C: four observers, 12 units.
+    observers = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, nan, 3],
+        [nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, nan],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, nan],
+    ]
+    units = [[value for value in unit if value == value] for unit in zip(*observers, strict=True)]
+    assert krippendorff_alpha(units) == pytest.approx(0.743, abs=0.0005)
+    assert krippendorff_alpha(units, "ordinal") == pytest.approx(0.815, abs=0.0005)
+    assert krippendorff_alpha(units, "interval") == pytest.approx(0.849, abs=0.0005)
+    assert np.isnan(krippendorff_alpha([[1, 1], [1, 1]]))
+
+
+def test_contradictions_by_hand() -> None:
+    ring = preferences("q x y a ann", "q y z a ann", "q z x a ann")
+    assert intransitive(ring) == (1, 1, 1)
+    broken_tie = preferences("q x y tie ann", "q y z tie ann", "q x z a ann")
+    assert intransitive(broken_tie) == (1, 0, 1)
+    half_tie = preferences("q x y a ann", "q y z tie ann", "q x z a ann")
+    assert intransitive(half_tie) == (1, 0, 0)
+    chain = preferences("q x y a ann", "q y z a ann", "q z x b ann")
+    assert intransitive(chain) == (1, 0, 0)
+    two_people = preferences("q x y a ann", "q y z a ann", "q z x a bob")
+    assert intransitive(two_people) == (0, 0, 0)
+
+
+def test_quality_by_hand() -> None:
+    given_ = preferences(
+        "q x y a ann", "q x y a bob", "q x y b cem",
+        "q y z tie ann", "q y z tie bob", "q y z a cem",
+        "q x y a ann",
+    )  # fmt: skip
+    quality = assessor_quality(given_)
+    ann = quality["ann"]
+    assert ann.judgments == 3
+    # (x,y) twice: bob agrees, cem does not, twice over; (y,z): bob agrees, cem does not
+    assert ann.agreement == pytest.approx(3 / 6)
+    assert ann.agreement_without_ties == pytest.approx(2 / 4)
+    assert np.isnan(ann.with_majority)  # one against one, everywhere
+    assert ann.tie_share == pytest.approx(1 / 3)
+    assert ann.left_share == 1.0
+    assert ann.repeats_same == 1.0
+    assert quality["cem"].agreement == 0.0
+    assert quality["cem"].with_majority == 0.0
+    assert np.isnan(ann.median_seconds)
+
+
+def test_timing_by_hand() -> None:
+    records = [Preference("q", "x", "y", "a", "ann", 10.0), Preference("q", "x", "z", "a", "ann", 20.0)]
+    records += [Preference("r", "x", "y", "a", "ann", 60.0), Preference("r", "x", "z", "a", "bob", nan)]
+    found = timing(records)
+    assert found.seconds == pytest.approx(30.0)
+    assert found.median_seconds == 20.0
+    assert found.minutes_a_query == pytest.approx((30 + 60) / 2 / 60)  # bob's time is not known
+    assert found.judgments_a_query == pytest.approx(4 / 3)
+    assert found.judgments == 4

@@ -24,7 +24,7 @@ class LinearScorer:
     Dividing by the loss at s = 0 lets one penalty mean the same for every loss. With ``l2=None`` and
     validation data, every penalty of a grid is fitted, and the one whose measure, averaged with those of its
     two neighbours, is best is kept: validation sets are small, and a lone peak is luck. Without validation
-    data it is 1e-3. ``optimiser="adam"`` goes by batches of queries on the mean loss a query, and stops early.
+    data it is 1e-3. ``optimiser="adam"`` goes by batches of queries on the mean loss a query and stops early.
     """
 
     normalisation: ClassVar[str] = "z-score"

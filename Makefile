@@ -19,6 +19,7 @@ check: $(READY)
 	$(BIN)/lint-imports --no-cache
 
 bench: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m bench
 
 docs: $(READY)

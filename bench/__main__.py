@@ -1,11 +1,13 @@
-"""Run every benchmark, or those named: ``python -m bench data metrics``."""
+"""Run the benchmarks of speed, or those named: ``python -m bench data metrics``."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
-ALL = ["data", "metrics", "svm_boosting"]
+ALL = ["data", "metrics", "losses"]
+"""The ratios to peers. The studies take longer and are called by name: labelling, rankers, svm_boosting,
+aggregate, features."""
 
 
 def main() -> None:

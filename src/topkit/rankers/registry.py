@@ -73,9 +73,11 @@ def _check_type(name: str, value: Any, default: Any) -> None:
         float: ((int, float), "a number"),
         str: ((str,), "a word"),
         tuple: ((tuple, list, int), "a list"),
-        type(None): ((int, float, list, tuple, type(None)), "a number, a list or none"),
+        type(None): ((int, float, type(None)), "a number or none"),
     }
     wanted, words = kinds[type(default)]
+    if name == "start":
+        wanted, words = (tuple, list, type(None)), "a list of weights"
     if name == "features":
         wanted, words = (tuple, list, str, int, type(None)), "a list of feature names"
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):

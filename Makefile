@@ -3,32 +3,41 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench docs browser clean
 
 demo: $(READY)
 	$(BIN)/topkit demo --out topkit-demo
 
-test: check docs
+test: check docs browser
 	$(BIN)/pytest -n 2 --dist loadfile
 
-check: $(READY)
+check: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(READY)
+bench: $(DEV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m bench
 
-docs: $(READY)
+docs: $(DEV)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[web]'
+	touch $@
+
+$(DEV): $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
 	touch $@
+
+# The browser tests need a Chromium; Debian's is enough, and nothing is installed where there is one.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium; }
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/reference topkit-demo

@@ -13,6 +13,7 @@ from topkit.cli.evaluate import evaluate
 from topkit.cli.features import app as features_app
 from topkit.cli.fuse import fuse
 from topkit.cli.label import app as label_app
+from topkit.cli.label_store import register as register_label_store
 from topkit.cli.study import app as study_app
 from topkit.cli.train import score, train
 from topkit.version import __version__
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command("demo")(demo)
 data_app.command("audit", no_args_is_help=True)(audit)
 app.add_typer(data_app, name="data")
+register_label_store(label_app)
 app.add_typer(label_app, name="label")
 app.add_typer(features_app, name="features")
 app.command("eval", no_args_is_help=True)(evaluate)

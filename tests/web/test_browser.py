@@ -63,7 +63,7 @@ def outside() -> Iterator[tuple[str, list[str]]]:
             self.send_response(204)
             self.end_headers()
 
-        do_POST = do_GET
+        do_POST = do_GET  # noqa: N815 - named by http.server
 
         def log_message(self, *_: object) -> None:
             pass
@@ -334,6 +334,11 @@ def test_hostile_documents_are_inert(
         assert alone.evaluate("window.pwned") is None
     assert not dialogs
     assert asked == []
+    control = ann.context.new_page()  # the same document without our frame and policy does run
+    control.set_content(HOSTILE["script"].replace("EVIL", evil))
+    control.wait_for_timeout(300)
+    assert control.evaluate("window.pwned") == 1
+    assert asked == ["/a"]
 
 
 def test_names_for_a_screen_reader(server: Server, admin: Page, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings, app.state.store, app.state.journal = settings, store, journal
     app.state.sessions, app.state.folds = Sessions(store, settings.session_cache_seconds), Folds()
-    for part in (session, projects, labellings, results):
+    for part in (labellings, session, projects, results):  # routes are tried in order: judgments first
         app.include_router(part.router)
     for router in routers:
         app.include_router(router, include_in_schema=False)

@@ -55,22 +55,26 @@ class Sessions:
         self._known.clear()
 
 
-def store_of(request: Request) -> Store:
+async def store_of(request: Request) -> Store:
+    """The store. (Not a plain function: FastAPI would send those to a thread.)"""
     store: Store = request.app.state.store
     return store
 
 
-def journal_of(request: Request) -> Journal:
+async def journal_of(request: Request) -> Journal:
+    """The writer of judgments."""
     journal: Journal = request.app.state.journal
     return journal
 
 
 def sessions_of(request: Request) -> Sessions:
+    """Who is signed in."""
     sessions: Sessions = request.app.state.sessions
     return sessions
 
 
 def settings_of(request: Request) -> Settings:
+    """How the server is set up."""
     settings: Settings = request.app.state.settings
     return settings
 

@@ -25,7 +25,8 @@ ExportName = Literal[
 ]
 
 
-def folds_of(request: Request) -> Folds:
+async def folds_of(request: Request) -> Folds:
+    """Labellings that were folded before."""
     folds: Folds = request.app.state.folds
     return folds
 

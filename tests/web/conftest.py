@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
@@ -16,15 +17,17 @@ from topkit.web.settings import Settings
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """The address of a PostgreSQL server of our own."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pgserver
+    # Not in pytest's folder: as root the server runs as another user, who may not look in there.
+    with tempfile.TemporaryDirectory() as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pgserver
 
-        server = pgserver.get_server(tmp_path_factory.mktemp("pg"))
-    yield server.get_uri()
-    server.cleanup()
+            server = pgserver.get_server(Path(folder) / "pg")
+        yield server.get_uri()
+        server.cleanup()
 
 
 @contextlib.contextmanager

@@ -40,10 +40,12 @@ def database(kind: str) -> Iterator[str]:
 
 
 # -- kill -9 -----------------------------------------------------------------------------------------------
-def kill_often(kind_database: str, kills: int, assessors: int = 20, seed: int = 0) -> dict[str, int]:
+def kill_often(
+    kind_database: str, kills: int, assessors: int = 20, topics: int = 60, seed: int = 0
+) -> dict[str, int]:
     """Kill the server again and again while assessors work; then look whether anything is missing."""
     chance = random.Random(seed)
-    people = populate(kind_database, assessors, topics=200)
+    people = populate(kind_database, assessors, topics)
     server = Server(kind_database)
     load = Load()
     thread = Thread(target=lambda: asyncio.run(_until_stopped(people, server.port, load)))

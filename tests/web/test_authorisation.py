@@ -46,7 +46,7 @@ def bodies(world: World, labelling: int, turn: dict[str, Any]) -> dict[str, dict
         "PUT /api/session/password": {"json": {"password": "x", "new": "long enough words"}},
         "POST /api/invitations": {"json": {"name": "zoe"}},
         "POST /api/invitations/accept": {"json": {"token": "1.x", "password": "long enough words"}},
-        "PATCH /api/people/{number}": {"json": {"role": "admin", "active": True}},
+        "PATCH /api/people/{number}": {"json": {"role": "assessor", "active": True}},
         "POST /api/projects": {"json": {"name": "another"}},
         "POST /api/projects/import": file,
         "PATCH /api/projects/{number}": {"json": {"instructions": "Read."}},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from tests.web.conftest import fresh_database
 from tests.web.test_imports_exports import labelled
 from tests.web.world import World, entry, label_all, tasks
 from topkit.data.errors import InputError
@@ -69,7 +71,8 @@ def test_every_schema_migrates_with_its_data(database: str, revision: str) -> No
     with engine.begin() as connection:
         connection.execute(
             sa.text(
-                "INSERT INTO project (name, k, strategy, tools, seed, created) VALUES ('old', 3, 'heap', 'both', 1, 2.5)"
+                "INSERT INTO project (name, k, strategy, tools, seed, created)"
+                " VALUES ('old', 3, 'heap', 'both', 1, 2.5)"
             )
         )
     engine.dispose()
@@ -116,8 +119,6 @@ def test_backup_and_restore_into_either_database(
     path = tmp_path / "backup.jsonl.gz"
     counts = write_backup(any_world.store, path)
     assert counts["judgment"] > 20
-    from tests.web.conftest import fresh_database
-
     with fresh_database(postgres) as other:
         for target in (str(tmp_path / "restored.db"), other):
             restored = restore_backup(Settings(target), path)
@@ -129,8 +130,6 @@ def test_backup_and_restore_into_either_database(
             with pytest.raises(InputError, match="not empty"):
                 restore_backup(Settings(target), path)
     content = tmp_path / "cut.jsonl"
-    import gzip
-
     text = gzip.decompress(path.read_bytes()).decode()
     for broken in ("", "{}\n", text[:-100], text.replace("d5", "d6", 1)):
         content.write_text(broken)

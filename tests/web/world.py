@@ -52,8 +52,8 @@ class Actor:
     def post(self, path: str, body: object = None, **given: Any) -> httpx.Response:
         return self.call("POST", path, **({"json": body} if body is not None else {}), **given)
 
-    def upload(self, path: str, text: str | bytes, name: str = "file.csv", **form: Any) -> httpx.Response:
-        return self.call("POST", path, files={"file": (name, text)}, data=form)
+    def upload(self, path: str, text: str | bytes, file: str = "file.csv", **form: Any) -> httpx.Response:
+        return self.call("POST", path, files={"file": (file, text)}, data=form)
 
 
 class World:

@@ -118,7 +118,9 @@ function told(now) {
 
 function frame(side, shown) {
   const place = part(`frame-${side}`);
-  part(`title-${side}`).textContent = shown.title || shown.key;
+  const name = part(`title-${side}`);
+  name.textContent = shown.title || shown.key;
+  name.classList.toggle("unseen", shown.kind === "text" && shown.title !== ""); // the frame shows it, marked
   if (place.dataset.document === String(shown.id)) return; // the document stays on its side
   place.dataset.document = shown.id;
   const made = document.createElement("iframe"); // a new one each time: the back button must not step through

@@ -161,18 +161,22 @@ def load(kind: str, seconds: float, many: int = 200) -> float:
     return rate / fastest
 
 
+PARTS = ("kills", "load")
+KINDS = ("sqlite", "postgresql")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["kills", "load"])
-    parser.add_argument("database", nargs="?", choices=["sqlite", "postgresql"])
+    parser.add_argument("words", nargs="*", help="parts and databases; all of them by default")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
     chosen = parser.parse_args()
-    for kind in [chosen.database] if chosen.database else ["sqlite", "postgresql"]:
-        if chosen.part == "kills":
-            kills(kind, chosen.kills)
-        else:
-            load(kind, chosen.seconds)
+    for part in [word for word in chosen.words if word in PARTS] or PARTS:
+        for kind in [word for word in chosen.words if word in KINDS] or KINDS:
+            if part == "kills":
+                kills(kind, chosen.kills)
+            else:
+                load(kind, chosen.seconds)
 
 
 if __name__ == "__main__":

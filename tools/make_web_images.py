@@ -31,8 +31,8 @@ TOPICS = {
     ),
 }
 TREES = {
-    "Norway maple": "A dense crown gives deep shade. In one study, streets under maples were 4 degrees cooler "
-    "at noon, because trees block the sun and their leaves let water evaporate.",
+    "Norway maple": "A dense crown gives deep shade. In one study, streets under maples were 4 degrees "
+    "cooler at noon, because trees block the sun and their leaves let water evaporate.",
     "Honey locust": "Light shade, tolerant of salt and drought, and therefore often planted along streets.",
     "London plane": "Large trees with broad leaves. Rows of planes cool a city square by shade and by "
     "evaporation, more than any awning, and they bear hard pruning.",

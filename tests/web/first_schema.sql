@@ -68,7 +68,7 @@ INSERT INTO "judgment" VALUES(1,5,'k5','d4','d2','a',2.5,2.0);
 INSERT INTO "judgment" VALUES(1,6,'k6','d5','d3','a',2.5,2.0);
 INSERT INTO "judgment" VALUES(1,7,'k7','d5','d4','b',2.5,2.0);
 CREATE TABLE labelling (
-	id INTEGER NOT NULL, 
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	project INTEGER NOT NULL, 
 	topic INTEGER NOT NULL, 
 	person INTEGER NOT NULL, 
@@ -77,7 +77,6 @@ CREATE TABLE labelling (
 	k INTEGER NOT NULL, 
 	seed INTEGER NOT NULL, 
 	created FLOAT NOT NULL, 
-	CONSTRAINT pk_labelling PRIMARY KEY (id), 
 	CONSTRAINT uq_labelling_topic_person UNIQUE (topic, person), 
 	CONSTRAINT fk_labelling_project FOREIGN KEY(project) REFERENCES project (id), 
 	CONSTRAINT fk_labelling_topic FOREIGN KEY(topic) REFERENCES topic (id), 
@@ -137,4 +136,6 @@ CREATE INDEX ix_session_person ON session (person);
 CREATE INDEX ix_candidate_document ON candidate (document);
 CREATE INDEX ix_labelling_project ON labelling (project);
 CREATE INDEX ix_labelling_person ON labelling (person);
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('labelling',1);
 COMMIT;

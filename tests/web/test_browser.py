@@ -60,8 +60,11 @@ def outside() -> Iterator[tuple[str, list[str]]]:
     class Note(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(self.path)
-            self.send_response(204)
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
             self.end_headers()
+            page = f"<h1>{self.path}</h1><script>top.pwned = 1; fetch('/script')</script>"
+            self.wfile.write(page.encode())
 
         do_POST = do_GET  # noqa: N815 - named by http.server
 
@@ -339,6 +342,20 @@ def test_hostile_documents_are_inert(
     control.wait_for_timeout(300)
     assert control.evaluate("window.pwned") == 1
     assert asked == ["/a"]
+
+
+def test_a_page_elsewhere_is_shown_in_the_sandbox(
+    server: Server, admin: Page, tmp_path: Path, outside: tuple[str, list[str]]
+) -> None:
+    address, asked = outside
+    documents = [{"id": name, "title": name, "url": f"{address}/{name}"} for name in ("one", "two", "three")]
+    _, (ann,) = start(server, admin, tmp_path, ["Hal"], documents)
+    open_task(ann, server.address, QUERIES["t1"])
+    left, right = shown(ann)
+    expect(ann.frame_locator("#frame-a iframe").locator("h1")).to_have_text(f"/{left}")
+    expect(ann.frame_locator("#frame-b iframe").locator("h1")).to_have_text(f"/{right}")
+    assert ann.evaluate("window.pwned") is None
+    assert set(asked) == {f"/{left}", f"/{right}"}
 
 
 def test_names_for_a_screen_reader(server: Server, admin: Page, tmp_path: Path) -> None:

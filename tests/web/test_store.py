@@ -187,9 +187,16 @@ def test_nobody_gets_one_query_in_both_tools(any_world: World) -> None:
     turned = any_world.admin.post(path, {"mode": "cyclic", "people": people[::-1]})
     assert turned.status_code == 400
     assert "other tool" in turned.json()["detail"]
-    labelling = tasks(ann)[0]
+    labelling = tasks(ann)[-1]
+    turn = ann.get(f"/api/labellings/{labelling}").json()  # its state is in memory now
     assert any_world.admin.call("DELETE", f"/api/labellings/{labelling}").status_code == 200
+    answer = ann.post(
+        f"/api/labellings/{labelling}/answers", entry(turn, "good" if turn["tool"] == "grades" else "a")
+    )
+    assert answer.status_code == 404
     assert ann.get(f"/api/labellings/{labelling}").status_code == 404
+    assert any_world.admin.post(path, {"mode": "cyclic", "people": people}).json()["message"].startswith("1 ")
+    assert labelling not in tasks(ann)  # the new one has an id of its own
 
 
 def test_commands(tmp_path: Path) -> None:

@@ -50,14 +50,19 @@ function waiting() {
   }
 }
 function keep(entry) {
-  const all = waiting();
-  all[entry.body.key] = entry;
-  localStorage.setItem(box, JSON.stringify(all));
+  store({ ...waiting(), [entry.body.key]: entry });
 }
 function drop(entry) {
   const all = waiting();
   delete all[entry.body.key];
-  localStorage.setItem(box, JSON.stringify(all));
+  store(all);
+}
+function store(all) {
+  try {
+    localStorage.setItem(box, JSON.stringify(all));
+  } catch {
+    // a browser that keeps nothing: the judgment is held by this page only
+  }
 }
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -248,7 +253,10 @@ function onKey(event) {
 document.addEventListener("keydown", onKey);
 
 for (const button of document.querySelectorAll("[data-answer]")) {
-  button.addEventListener("click", () => answer(button.dataset.answer));
+  button.addEventListener("click", (event) => {
+    if (event.detail > 0) button.blur(); // by mouse or touch: Space is for the clock again
+    answer(button.dataset.answer);
+  });
 }
 document.querySelector("[data-do=undo]").addEventListener("click", undo);
 document.querySelector("[data-do=pause]").addEventListener("click", stopOrGo);

@@ -29,7 +29,7 @@ class _Piece(NamedTuple):
     problem: InputError | None
 
 
-def scan_run(path: FilePath) -> Scanned:
+def scan_run(path: FilePath) -> Scanned[Strings]:
     """Queries, starts, documents, scores and line numbers of the rows of a run."""
     names: list[str] = []
     starts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]

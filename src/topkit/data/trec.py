@@ -37,17 +37,21 @@ def read_run(path: FilePath, *, name: str | None = None, compiled: bool = True) 
     if not names:
         raise InputError("the file holds no results", FORM, file=path)
     number = {qid: q for q, qid in enumerate(dict.fromkeys(names))}
-    lengths = np.diff(np.append(starts, len(scores)))
-    query = np.repeat([number[qid] for qid in names], lengths)
-    repeat = int(first_repeat(docs.blob, docs.offsets[1:], query)) if compiled else _repeat(tokens, query)
+    scattered = np.array([number[qid] for qid in names] if len(number) < len(names) else [], np.int64)
+    ptr = np.append(starts, len(scores))
+    if compiled:
+        repeat = int(first_repeat(docs.blob, docs.offsets[1:], ptr, scattered))
+    else:
+        repeat = _repeat(tokens, ptr, scattered)
     if repeat >= 0:
-        problem = f"document {docs[repeat]!r} is given a second time for query {_at(number, query[repeat])!r}"
+        query = names[int(np.searchsorted(starts, repeat, side="right")) - 1]
+        problem = f"document {docs[repeat]!r} is given a second time for query {query!r}"
         raise InputError(problem, "keep one of the two lines", file=path, line=int(lines[repeat]))
-    if len(number) < len(names):
-        order = np.argsort(query, kind="stable")
+    if len(scattered):
+        query_of_row = np.repeat(scattered, np.diff(ptr))
+        order = np.argsort(query_of_row, kind="stable")
         docs, scores = docs.take(order), scores[order]
-    ptr = np.zeros(len(number) + 1, np.int64)
-    np.cumsum(np.bincount(query, minlength=len(number)), out=ptr[1:])
+        ptr = np.append(0, np.cumsum(np.bincount(query_of_row)))
     label = basename(path).removesuffix(".gz") if name is None else name
     return Run(tuple(number), ptr, docs, scores, label)
 
@@ -90,19 +94,15 @@ def bad_score(path: FilePath, line: int, text: bytes) -> InputError:
     return InputError(f"the score {shown!r} is not a finite number", FORM, file=path, line=line)
 
 
-def _repeat(docs: list[bytes], query: NDArray[np.int64]) -> int:
-    """The first row whose query and document an earlier row has too, or −1."""
-    cuts = [0, *(np.flatnonzero(np.diff(query)) + 1).tolist(), len(docs)]
-    together = len(cuts) == len(set(query.tolist())) + 1
-    if together and all(len(set(docs[a:b])) == b - a for a, b in pairwise(cuts)):
+def _repeat(docs: list[bytes], ptr: NDArray[np.int64], scattered: NDArray[np.int64]) -> int:
+    """The first row whose document an earlier row of its query has too, or −1; as the compiled one."""
+    bounds = ptr.tolist()
+    if not len(scattered) and all(len(set(docs[a:b])) == b - a for a, b in pairwise(bounds)):
         return -1
     seen: set[tuple[int, bytes]] = set()
-    for row, pair in enumerate(zip(query.tolist(), docs, strict=True)):
+    queries = scattered if len(scattered) else np.arange(len(bounds) - 1)
+    for row, pair in enumerate(zip(np.repeat(queries, np.diff(ptr)).tolist(), docs, strict=True)):
         if pair in seen:
             return row
         seen.add(pair)
     return -1
-
-
-def _at(number: dict[str, int], place: int) -> str:
-    return list(number)[place]

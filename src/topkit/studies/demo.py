@@ -8,16 +8,16 @@ docstrings.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Dataset, Judgments, concatenate, folds, normalise, read_letor
+from topkit.data import Dataset, Judgments, concatenate, folds, normalise
 from topkit.labelling import Question, SimulatedAssessor, Verdict, label_dataset
 from topkit.metrics import Evaluation, compare, evaluate, metric
 from topkit.rankers import ranker
+from topkit.studies.demo_data import demo_data
 from topkit.studies.plots import curves, histogram
 from topkit.studies.report import Report
 from topkit.studies.tables import ResultTable, as_text
@@ -31,12 +31,6 @@ SECONDS_A_PREFERENCE, SECONDS_A_GRADE = 5.51, 13.87  # as assessors took in Niu 
 
 Say = Callable[[str], None]
 Results = dict[str, Evaluation]
-
-
-def demo_data() -> Dataset:
-    """The embedded data set, graded."""
-    with as_file(files("topkit.studies").joinpath("demo_data.txt")) as path:
-        return read_letor(path)
 
 
 def run_demo(folder: Path, seed: int = 0, say: Say = print) -> Path:

@@ -33,6 +33,7 @@ th, td { padding: .35rem .8rem; text-align: right; white-space: nowrap;
          border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; } figcaption { font-size: .85rem; }
+pre { background: var(--soft); padding: .8rem; border-radius: 8px; overflow-x: auto; font-size: .85rem; }
 code { background: var(--soft); padding: .1rem .3rem; border-radius: 4px; }
 """
 
@@ -57,6 +58,10 @@ class Report:
         """A paragraph; `code` between backticks."""
         marked = re.sub("`([^`]*)`", r"<code>\1</code>", escape(text, quote=False))
         self._parts.append(f"<p>{marked}</p>")
+
+    def code(self, text: str) -> None:
+        """Text as it is, such as a file."""
+        self._parts.append(f"<pre>{escape(text, quote=False)}</pre>")
 
     def facts(self, figures: dict[str, str]) -> None:
         """Large figures with what they are."""

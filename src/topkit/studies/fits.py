@@ -44,7 +44,7 @@ def fit_cell(
             "try": {key: list(values) for key, values in one.choices.items()},
             "trials": one.trials,
             "metrics": list(study.metrics),
-            "convention": study.convention,
+            "convention": study.data[source_place].convention,
             "choose": study.choose,
             "seed": seed,
             **more,

@@ -84,7 +84,7 @@ def _colophon(report: Report, study: Study, results: Results, folder: Path) -> N
         }
     )
     report.words(
-        f"topkit {__version__}, Python {platform.python_version()}. The file of the study follows; every value "
-        "is in `results.parquet` beside this report."
+        f"topkit {__version__}, Python {platform.python_version()}. The file of the study follows; every "
+        "value is in `results.parquet` beside this report."
     )
     report.code((folder / "study.toml").read_text(encoding="utf-8"))

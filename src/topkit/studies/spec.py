@@ -33,6 +33,8 @@ class Source:
     truth: str = "labels"
     """What rankers learn from: the labels as they are; top-K (a random order that agrees with the grades, cut
     at K); or teacher (a full order: grades, then a ranker fitted on the other folds, with noise)."""
+    convention: str = "yahoo"
+    """The convention of its measures; that of the study unless given."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,6 @@ class Study:
     data: tuple[Source, ...]
     rankers: tuple[Contestant, ...]
     metrics: tuple[str, ...]
-    convention: str
     choose: str
     """The measure that settings are chosen by on validation data."""
     seeds: tuple[int, ...]
@@ -68,7 +69,7 @@ class Study:
 
 
 KEYS = ("kind", "title", "data", "rankers", "metrics", "convention", "choose", "seeds", "settings")
-SOURCE_KEYS = ("name", "files", "folds", "labels", "truth")
+SOURCE_KEYS = ("name", "files", "folds", "labels", "truth", "convention")
 RANKER_KEYS = ("ranker", "name", "set", "try", "trials")
 
 
@@ -114,7 +115,8 @@ def parse_study(text: str, path: FilePath = "study.toml") -> Study:
 
 
 def _study(given: Mapping[str, Json], name: str, kind: Kind, path: Path) -> Study:
-    sources = tuple(_source(one) for one in _list(given.get("data", [{"name": "demo"}]), "data"))
+    rules = str(given.get("convention", "yahoo"))
+    sources = tuple(_source(one, rules) for one in _list(given.get("data", [{"name": "demo"}]), "data"))
     again = _repeated([source.name for source in sources])
     if again:
         raise InputError(f"two data sets are named {again!r}", "give each a name of its own")
@@ -123,8 +125,8 @@ def _study(given: Mapping[str, Json], name: str, kind: Kind, path: Path) -> Stud
     if again:
         raise InputError(f"two rankers are named {again!r}", "give one of them another name")
     metrics = tuple(str(metric(text)) for text in _list(given.get("metrics", list(kind.metrics)), "metrics"))
-    rules = str(given.get("convention", "yahoo"))
-    convention_named(rules)
+    for source in sources:
+        convention_named(source.convention)
     seeds = tuple(_list(given.get("seeds", [0]), "seeds"))
     if not seeds or not all(isinstance(seed, int) and seed >= 0 for seed in seeds):
         raise InputError(f"seeds must be whole numbers from 0, not {list(seeds)}")
@@ -141,7 +143,6 @@ def _study(given: Mapping[str, Json], name: str, kind: Kind, path: Path) -> Stud
         sources if kind.learns else (),
         rankers,
         metrics,
-        rules,
         str(metric(str(given.get("choose", metrics[0])))),
         seeds,
         settings,
@@ -149,15 +150,15 @@ def _study(given: Mapping[str, Json], name: str, kind: Kind, path: Path) -> Stud
     )
 
 
-def _source(given: Json) -> Source:
+def _source(given: Json, rules: str) -> Source:
     if not isinstance(given, dict) or not given.get("name"):
         raise InputError("a data set needs a name", 'write [[data]] and name = "…"')
     _known(given, SOURCE_KEYS, "key of a data set")
     folds = given.get("folds", [1, 2, 3, 4, 5])
     if not isinstance(folds, list) or not folds or not all(isinstance(fold, int) for fold in folds):
         raise InputError(f"folds must be a list of numbers, not {folds!r}")
-    words = {key: str(given[key]) for key in ("name", "files", "labels", "truth") if key in given}
-    return Source(**words, folds=tuple(folds))
+    words = {key: str(given[key]) for key in SOURCE_KEYS if key != "folds" and key in given}
+    return Source(**{"convention": rules, **words}, folds=tuple(folds))
 
 
 def _contestant(given: Json) -> Contestant:

@@ -16,6 +16,7 @@ files = "demo"                # the embedded data; or "data.parquet"; or "{data}
 folds = [1, 2, 3, 4, 5]
 labels = "graded"             # what the labels in the files mean: graded, order or top-10
 truth = "labels"              # what is learnt from: labels, top-10, or teacher (a full order)
+convention = "yahoo"          # of the measures: yahoo, ranklib, trec, letor3, letor4, mslr
 """
 
 RANKERS = """
@@ -46,8 +47,6 @@ def template(name: str) -> str:
             "# The first measure is the headline, and settings are chosen by it unless choose names another.",
         ]
         lines += [f"metrics = {toml(list(kind.metrics))}"]
-    if kind.learns:
-        lines += ['convention = "yahoo"          # or ranklib, trec, letor3, letor4, mslr']
     lines += ["seeds = [0]"]
     if kind.learns:
         lines.append(DATA.rstrip())

@@ -47,7 +47,7 @@ def show(study: Study, results: Results) -> Iterator[Part]:
     which = study.metrics[0]
     for source in study.data:
         own = results.where(data=source.name)
-        evaluations = own.evaluations(study.metrics, study.convention, "ranker")
+        evaluations = own.evaluations(study.metrics, source.convention, "ranker")
         baseline = study.settings["baseline"] or study.rankers[0].name
         caption = (
             f"{source.name}, {len(source.folds)} folds, settings chosen by {study.choose} on validation data"

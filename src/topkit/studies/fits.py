@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Dataset, Fold
+from topkit.data import Dataset
 from topkit.metrics import evaluate, metric
 from topkit.rankers import Learner, ranker
 from topkit.rankers.tuning import tune
@@ -53,13 +53,6 @@ def fit_cell(
     )
 
 
-def folds_of(study: Study) -> Iterator[tuple[int, str, int]]:
-    """Place and name of every data set with each of its folds."""
-    for place, source in enumerate(study.data):
-        for fold in source.folds:
-            yield place, source.name, fold
-
-
 def compute_fit(cell: Cell) -> Outcome:
     """Fit on the training part, choose on the validation part, measure on the test part."""
     data = load(cell.what["data"], cell.where)
@@ -77,6 +70,7 @@ def fit(
         "convention": what["convention"],
         "seed": what["seed"],
         **what["set"],
+        **what.get("fixed", {}),
         **settings,
     }
     if what["trials"] > 1:
@@ -151,8 +145,3 @@ def importances(fitted: Learner, data: Dataset, seed: int = 0) -> dict[str, floa
         X[:, column] = X[shuffled, column]
         found[name] = whole - fitted.measure_on(data.with_features(X, data.feature_names))
     return found
-
-
-def subset(fold: Fold, queries: NDArray[np.int64]) -> Fold:
-    """The fold with only these training queries."""
-    return Fold(fold.train.select(queries), fold.valid, fold.test)

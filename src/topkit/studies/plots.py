@@ -40,11 +40,12 @@ def curves(
     *,
     bands: Mapping[str, Band] | None = None,
     even: bool = False,
-    log: bool = False,
+    names: Sequence[str] | None = None,
 ) -> Figure:
     """One line for each name; markers differ too, so that colours are not needed to tell them apart.
 
-    bands: intervals around a line. even: places of x at even distances, whatever their values.
+    bands: intervals around a line. even: places of x at even distances, whatever their values. names: what is
+    written at the places.
     """
     figure, axes = _axes(x_label, y_label)
     places = list(range(len(x))) if even else list(x)
@@ -53,10 +54,8 @@ def curves(
         if bands is not None and name in bands:
             low, high = zip(*bands[name], strict=True)
             axes.fill_between(places, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
-    if log:
-        axes.set_xscale("log")
-    elif even or len(x) <= 12:
-        axes.set_xticks(places, [f"{value:g}" for value in x])
+    if even or len(x) <= 12:
+        axes.set_xticks(places, names or [f"{value:g}" for value in x])
     _legend(axes)
     return figure
 

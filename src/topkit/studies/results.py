@@ -49,19 +49,20 @@ class Results:
         return list(dict.fromkeys(cell.factors[factor] for cell in self.cells))
 
     def gather(self, metric: str, *by: str) -> dict[Group, dict[str, float]]:
-        """Values of these factors → query → its value, the mean over all cells that have it."""
+        """Values of these factors or columns → query → its value, the mean over all cells that have it."""
         found: dict[Group, dict[str, list[float]]] = {}
         for cell, outcome in self:
-            own = found.setdefault(tuple(cell.factors[name] for name in by), {})
             columns = outcome.columns
-            queries = columns.get("query", [""] * len(columns["metric"]))
-            for query, name, value in zip(queries, columns["metric"], columns["value"], strict=True):
+            rows = len(columns["value"])
+            grouped = [columns[name] if name in columns else [cell.factors[name]] * rows for name in by]
+            queries = columns.get("query", [""] * rows)
+            for place, name in enumerate(columns["metric"]):
                 if name == metric:
-                    own.setdefault(query, []).append(value)
+                    own = found.setdefault(tuple(column[place] for column in grouped), {})
+                    own.setdefault(queries[place], []).append(columns["value"][place])
         return {
             group: {query: float(np.mean(values)) for query, values in own.items()}
             for group, own in found.items()
-            if own
         }
 
     def mean(self, metric: str, *by: str) -> dict[Group, float]:

@@ -81,6 +81,7 @@ def run_study(
     if failed:
         cell, error = failed[0]
         if not isinstance(error, InputError):
+            error.add_note(f"in the cell {cell.title}; the cells that are done are kept")
             raise error
         raise InputError(
             f"{len(failed)} of {len(cells)} cells failed; {cell.title}: {error}",

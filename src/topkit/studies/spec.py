@@ -143,7 +143,7 @@ def _study(given: Mapping[str, Json], name: str, kind: Kind, path: Path) -> Stud
         sources if kind.learns else (),
         rankers,
         metrics,
-        str(metric(str(given.get("choose", metrics[0])))),
+        str(metric(str(given.get("choose", metrics[0] if metrics else "ndcg@10")))),
         seeds,
         settings,
         path.absolute().parent,

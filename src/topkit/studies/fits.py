@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +15,35 @@ from topkit.rankers import Learner, ranker
 from topkit.rankers.tuning import tune
 from topkit.studies.kind import Cell, Factors, Outcome
 from topkit.studies.sources import Round, describe, load
-from topkit.studies.spec import Contestant, Study
+from topkit.studies.spec import Contestant, Source, Study
 
 Floats = NDArray[np.float64]
 TOP = 10
 """The k of top-k measures where the truth is a full order."""
 
 
-def fit_cell(
-    study: Study,
-    source_place: int,
-    fold: int,
-    one: Contestant,
-    factors: Factors,
-    *,
-    seed: int = 0,
-    **more: Any,
-) -> Cell:
-    """The cell that fits a contestant on a fold; ``more`` is what else its kind needs to know."""
-    what, where = describe(study.data[source_place], fold, study.folder)
+class Turn(NamedTuple):
+    """One fold of one data set with one seed."""
+
+    source: Source
+    fold: int
+    seed: int
+
+
+def turns(study: Study) -> Iterator[Turn]:
+    """Every fold of every data set with every seed; work on one fold stands together, to load it once."""
+    for source in study.data:
+        for fold in source.folds:
+            for seed in study.seeds:
+                yield Turn(source, fold, seed)
+
+
+def fit_cell(study: Study, turn: Turn, one: Contestant, factors: Factors, **more: Any) -> Cell:
+    """The cell that fits a contestant in a turn; ``more`` is what else its kind needs to know."""
+    what, where = describe(turn.source, turn.fold, study.folder)
     return Cell(
         study.kind,
-        factors,
+        {"data": turn.source.name, **factors, "fold": turn.fold, "seed": turn.seed},
         {
             "data": what,
             "ranker": one.ranker,
@@ -44,9 +51,9 @@ def fit_cell(
             "try": {key: list(values) for key, values in one.choices.items()},
             "trials": one.trials,
             "metrics": list(study.metrics),
-            "convention": study.data[source_place].convention,
+            "convention": turn.source.convention,
             "choose": study.choose,
-            "seed": seed,
+            "seed": turn.seed,
             **more,
         },
         where,

@@ -139,3 +139,5 @@ class Kind:
     """The rankers unless the file names others; none where the kind has no use for rankers."""
     learns: bool = True
     """Whether it needs data sets."""
+    truth: str = "labels"
+    """The truth of a data set unless the file names another."""

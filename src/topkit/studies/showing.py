@@ -78,7 +78,10 @@ def by_query(name: str, evaluations: Mapping[str, Evaluation], which: str, basel
 
 
 def hardest(evaluations: Mapping[str, Evaluation], which: str, many: int = 10) -> ResultTable:
-    """The queries with the worst mean over all methods."""
+    """The queries with the worst mean over all methods, of those where methods differ.
+
+    Where all are equal (no relevant document, say) there is nothing to learn from looking.
+    """
     sign = 1 if metric(which).measure.greater_is_better else -1
     qids = next(iter(evaluations.values())).qids
     values = np.array(
@@ -87,7 +90,8 @@ def hardest(evaluations: Mapping[str, Evaluation], which: str, many: int = 10) -
             for found in evaluations.values()
         ]
     )
-    order = np.argsort(sign * values.mean(axis=0), kind="stable")[:many]
+    open_ones = np.flatnonzero(np.ptp(values, axis=0) > 0)
+    order = open_ones[np.argsort(sign * values.mean(axis=0)[open_ones], kind="stable")][:many]
     rows = tuple(
         (
             f"query {qids[q]}",
@@ -95,7 +99,7 @@ def hardest(evaluations: Mapping[str, Evaluation], which: str, many: int = 10) -
         )
         for q in order
     )
-    note = f"the {len(rows)} hardest queries: {which} over {len(evaluations)} methods"
+    note = f"the {len(rows)} hardest queries on which methods differ: {which} over {len(evaluations)} methods"
     return ResultTable(("mean", "least", "largest"), rows, (note,), marks={}, bold=False)
 
 

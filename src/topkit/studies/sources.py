@@ -37,7 +37,7 @@ def describe(source: Source, fold: int, folder: Path) -> Described:
     what: dict[str, Any] = {"labels": source.labels, "truth": source.truth, "fold": fold}
     if "{fold}" in source.files or "{part}" in source.files:
         # The teacher of a query is fitted on the folds that do not test on it, so it needs all of them.
-        numbers = sorted({*source.folds, fold}) if source.truth == "teacher" else [fold]
+        numbers = sorted({*source.folds, fold}) if source.truth.startswith("teacher") else [fold]
         files = {
             str(number): {part: _found(source.files, folder, number, part) for part in PARTS}
             for number in numbers
@@ -58,11 +58,11 @@ def describe(source: Source, fold: int, folder: Path) -> Described:
 
 def _check_truth(source: Source) -> None:
     labels = Truth.parse(source.labels)
-    if source.truth not in ("labels", "teacher"):
-        wanted = Truth.parse(source.truth)
-        if wanted.kind == "graded":
-            raise InputError("truth 'graded' is called 'labels' here", "or say labels = 'graded'")
-    if source.truth == "teacher" and labels.kind != "graded":
+    if source.truth.startswith("teacher-"):
+        Truth.parse(source.truth.replace("teacher", "top"))
+    elif source.truth not in ("labels", "teacher") and Truth.parse(source.truth).kind == "graded":
+        raise InputError("truth 'graded' is called 'labels' here", "or say labels = 'graded'")
+    if source.truth.startswith("teacher") and labels.kind != "graded":
         raise InputError(f"a teacher orders graded documents, not {labels} ones", "use labels = 'graded'")
 
 
@@ -102,7 +102,7 @@ def load(what: Mapping[str, Any], where: Mapping[str, str]) -> Round:
     return _load(json.dumps(what, sort_keys=True), json.dumps(dict(where), sort_keys=True))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def _load(what_text: str, where_text: str) -> Round:
     what = json.loads(what_text)
     fold = int(what["fold"])
@@ -111,9 +111,13 @@ def _load(what_text: str, where_text: str) -> Round:
     truth = what["truth"]
     if truth == "labels":
         return Round(labelled, labelled)
-    if truth == "teacher":
+    if truth.startswith("teacher"):
         labels = _taught(files, where_text)
-        return Round(Fold(*(with_order(part, labels) for part in labelled)), labelled)
+        taught = Fold(*(with_order(part, labels) for part in labelled))
+        if truth == "teacher":
+            return Round(taught, labelled)
+        k = int(truth.partition("-")[2])
+        return Round(Fold(*(part.top_k(k) for part in taught)), labelled)
     wanted = Truth.parse(truth)
     if wanted.kind == "order":
         return Round(Fold(*(part.as_order(seed=0) for part in labelled)), labelled)

@@ -32,7 +32,8 @@ class Source:
     """What the labels in the files mean: graded, order or top-K."""
     truth: str = "labels"
     """What rankers learn from: the labels as they are; top-K (a random order that agrees with the grades, cut
-    at K); or teacher (a full order: grades, then a ranker fitted on the other folds, with noise)."""
+    at K); teacher (a full order: grades, then a ranker fitted on the other folds, with noise); or teacher-K,
+    the top K of that."""
     convention: str = "yahoo"
     """The convention of its measures; that of the study unless given."""
 
@@ -115,8 +116,8 @@ def parse_study(text: str, path: FilePath = "study.toml") -> Study:
 
 
 def _study(given: Mapping[str, Json], name: str, kind: Kind, path: Path) -> Study:
-    rules = str(given.get("convention", "yahoo"))
-    sources = tuple(_source(one, rules) for one in _list(given.get("data", [{"name": "demo"}]), "data"))
+    usual = {"convention": str(given.get("convention", "yahoo")), "truth": kind.truth}
+    sources = tuple(_source(one, usual) for one in _list(given.get("data", [{"name": "demo"}]), "data"))
     again = _repeated([source.name for source in sources])
     if again:
         raise InputError(f"two data sets are named {again!r}", "give each a name of its own")
@@ -150,7 +151,7 @@ def _study(given: Mapping[str, Json], name: str, kind: Kind, path: Path) -> Stud
     )
 
 
-def _source(given: Json, rules: str) -> Source:
+def _source(given: Json, usual: Mapping[str, str]) -> Source:
     if not isinstance(given, dict) or not given.get("name"):
         raise InputError("a data set needs a name", 'write [[data]] and name = "…"')
     _known(given, SOURCE_KEYS, "key of a data set")
@@ -158,7 +159,7 @@ def _source(given: Json, rules: str) -> Source:
     if not isinstance(folds, list) or not folds or not all(isinstance(fold, int) for fold in folds):
         raise InputError(f"folds must be a list of numbers, not {folds!r}")
     words = {key: str(given[key]) for key in SOURCE_KEYS if key != "folds" and key in given}
-    return Source(**{"convention": rules, **words}, folds=tuple(folds))
+    return Source(**{**usual, **words}, folds=tuple(folds))
 
 
 def _contestant(given: Json) -> Contestant:

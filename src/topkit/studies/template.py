@@ -15,7 +15,7 @@ name = "demo"
 files = "demo"                # the embedded data; or "data.parquet"; or "{data}/MQ2008/Fold{fold}/{part}.txt"
 folds = [1, 2, 3, 4, 5]
 labels = "graded"             # what the labels in the files mean: graded, order or top-10
-truth = "labels"              # what is learnt from: labels, top-10, or teacher (a full order)
+truth = "labels"              # what is learnt from: labels, top-10, teacher (a full order) or teacher-10
 convention = "yahoo"          # of the measures: yahoo, ranklib, trec, letor3, letor4, mslr
 """
 
@@ -49,7 +49,7 @@ def template(name: str) -> str:
         lines += [f"metrics = {toml(list(kind.metrics))}"]
     lines += ["seeds = [0]"]
     if kind.learns:
-        lines.append(DATA.rstrip())
+        lines.append(DATA.rstrip().replace('truth = "labels"  ', f"truth = {toml(kind.truth):<10}"))
     if kind.settings:
         lines += ["", "[settings]", *_settings(kind)]
     return "\n".join(lines) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from topkit.studies.kind import Kind
 from topkit.studies.kinds.beta import BETA
+from topkit.studies.kinds.budget import BUDGET
 from topkit.studies.kinds.compare import COMPARE
 from topkit.studies.kinds.fusion import FUSION
 from topkit.studies.kinds.grades import GRADES
@@ -21,5 +22,6 @@ KINDS: dict[str, Kind] = {
     "sigma": SIGMA,
     "fusion": FUSION,
     "labelling": LABELLING,
+    "budget": BUDGET,
 }
 """Every kind by its name."""

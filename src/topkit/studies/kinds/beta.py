@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from topkit.data import InputError
 from topkit.metrics import metric
 from topkit.rankers import settings_of
-from topkit.studies.fits import compute_fit, fit_cell
+from topkit.studies.fits import compute_fit, fit_cell, turns
 from topkit.studies.kind import Cell, Kind, Part, Plot, Setting, Table, Words
 from topkit.studies.plots import curves, two_axes
 from topkit.studies.results import Results
@@ -26,19 +26,10 @@ def cells(study: Study) -> Iterator[Cell]:
             raise InputError(
                 f"the ranker {one.ranker!r} has no beta", "use focusednet, focusedsvm or focusedboost"
             )
-    for place, source in enumerate(study.data):
+    for turn in turns(study):
         for one in study.rankers:
             for beta in study.settings["betas"]:
-                for fold in source.folds:
-                    for seed in study.seeds:
-                        factors = {
-                            "data": source.name,
-                            "ranker": one.name,
-                            "beta": beta,
-                            "fold": fold,
-                            "seed": seed,
-                        }
-                        yield fit_cell(study, place, fold, one, factors, seed=seed, fixed={"beta": beta})
+                yield fit_cell(study, turn, one, {"ranker": one.name, "beta": beta}, fixed={"beta": beta})
 
 
 def show(study: Study, results: Results) -> Iterator[Part]:

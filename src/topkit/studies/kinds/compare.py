@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from topkit.metrics import metric
-from topkit.studies.fits import compute_fit, fit, fit_cell, importances, measured, scores_of
+from topkit.studies.fits import compute_fit, fit, fit_cell, importances, measured, scores_of, turns
 from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Setting, Table
 from topkit.studies.results import Results
 from topkit.studies.showing import by_query, importance_plot, score_table
@@ -24,13 +24,10 @@ SETTINGS = {
 
 def cells(study: Study) -> Iterator[Cell]:
     """A fit for each data set, ranker, fold and seed."""
-    for place, source in enumerate(study.data):
+    more = {"importance": True} if study.settings["importance"] else {}
+    for turn in turns(study):
         for one in study.rankers:
-            for fold in source.folds:
-                for seed in study.seeds:
-                    factors = {"data": source.name, "ranker": one.name, "fold": fold, "seed": seed}
-                    more = {"importance": True} if study.settings["importance"] else {}
-                    yield fit_cell(study, place, fold, one, factors, seed=seed, **more)
+            yield fit_cell(study, turn, one, {"ranker": one.name}, **more)
 
 
 def compute(cell: Cell) -> Outcome:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topkit.studies.fits import compute_fit, fit_cell
+from topkit.studies.fits import compute_fit, fit_cell, turns
 from topkit.studies.kind import Cell, Kind, Part, Plot, Setting, Table, Words
 from topkit.studies.plots import scatter
 from topkit.studies.results import Results
@@ -33,19 +33,10 @@ def variants(study: Study) -> Iterator[Contestant]:
 
 def cells(study: Study) -> Iterator[Cell]:
     """A fit for each data set, regression, target, fold and seed."""
-    for place, source in enumerate(study.data):
+    for turn in turns(study):
         for one in variants(study):
             for target, loss in LOSSES.items():
-                for fold in source.folds:
-                    for seed in study.seeds:
-                        factors = {
-                            "data": source.name,
-                            "scorer": one.name,
-                            "target": target,
-                            "fold": fold,
-                            "seed": seed,
-                        }
-                        yield fit_cell(study, place, fold, one, factors, seed=seed, fixed={"loss": loss})
+                yield fit_cell(study, turn, one, {"scorer": one.name, "target": target}, fixed={"loss": loss})
 
 
 def show(study: Study, results: Results) -> Iterator[Part]:

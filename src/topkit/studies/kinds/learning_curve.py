@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from topkit.data import Dataset
 from topkit.metrics import evaluate
 from topkit.rankers import ranker
-from topkit.studies.fits import fit, fit_cell, measured, scores_of
+from topkit.studies.fits import fit, fit_cell, measured, scores_of, turns
 from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Plot, Setting, Table
 from topkit.studies.plots import curves
 from topkit.studies.results import Results
@@ -28,22 +28,14 @@ SETTINGS = {
 
 def cells(study: Study) -> Iterator[Cell]:
     """A fit for each data set, ranker, order, share, fold and seed."""
-    for place, source in enumerate(study.data):
+    settings = study.settings
+    for turn in turns(study):
         for one in study.rankers:
-            for order in study.settings["orders"]:
-                for share in study.settings["shares"]:
-                    for fold in source.folds:
-                        for seed in study.seeds:
-                            factors = {
-                                "data": source.name,
-                                "ranker": one.name,
-                                "order": order,
-                                "share": share,
-                                "fold": fold,
-                                "seed": seed,
-                            }
-                            more = {"order": order, "share": share, "judge": study.settings["judge"]}
-                            yield fit_cell(study, place, fold, one, factors, seed=seed, **more)
+            for order in settings["orders"]:
+                for share in settings["shares"]:
+                    factors = {"ranker": one.name, "order": order, "share": share}
+                    more = {"order": order, "share": share, "judge": settings["judge"]}
+                    yield fit_cell(study, turn, one, factors, **more)
 
 
 def compute(cell: Cell) -> Outcome:

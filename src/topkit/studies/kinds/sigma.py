@@ -8,7 +8,7 @@ import numpy as np
 
 from topkit.data import InputError
 from topkit.rankers.linear import pair_margins
-from topkit.studies.fits import compute_fit, fit, fit_cell, measured, scores_of
+from topkit.studies.fits import compute_fit, fit, fit_cell, measured, scores_of, turns
 from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Plot, Setting, Table, Words
 from topkit.studies.plots import bins, curves
 from topkit.studies.results import Results
@@ -26,23 +26,15 @@ SETTINGS = {
 
 def cells(study: Study) -> Iterator[Cell]:
     """A fit for each data set, base, σ (0 for the base alone), fold and seed."""
-    for place, source in enumerate(study.data):
+    for base in study.rankers:
+        if base.settings or base.choices or base.trials > 1:
+            raise InputError("a base is refined as it comes, without settings", f'write "{base.ranker}"')
+    for turn in turns(study):
         for base in study.rankers:
-            if base.settings or base.choices or base.trials > 1:
-                raise InputError("a base is refined as it comes, without settings", f'write "{base.ranker}"')
-            for sigma in (BASE, *study.settings["sigmas"]):
+            yield fit_cell(study, turn, base, {"base": base.name, "sigma": BASE})
+            for sigma in study.settings["sigmas"]:
                 refined = Contestant("sigmoid", settings={"base": base.ranker, "steepness": sigma})
-                for fold in source.folds:
-                    for seed in study.seeds:
-                        factors = {
-                            "data": source.name,
-                            "base": base.name,
-                            "sigma": float(sigma),
-                            "fold": fold,
-                            "seed": seed,
-                        }
-                        one = base if sigma == BASE else refined
-                        yield fit_cell(study, place, fold, one, factors, seed=seed)
+                yield fit_cell(study, turn, refined, {"base": base.name, "sigma": sigma})
 
 
 def compute(cell: Cell) -> Outcome:

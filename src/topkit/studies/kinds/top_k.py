@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from topkit.data import Dataset
 from topkit.rankers import settings_of
-from topkit.studies.fits import TOP, fit, fit_cell, measured, scores_of
+from topkit.studies.fits import TOP, fit, fit_cell, measured, scores_of, turns
 from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Plot, Setting, Table
 from topkit.studies.plots import curves
 from topkit.studies.results import Results
@@ -22,19 +22,10 @@ SETTINGS = {
 
 def cells(study: Study) -> Iterator[Cell]:
     """A fit for each data set, ranker, k, fold and seed."""
-    for place, source in enumerate(study.data):
+    for turn in turns(study):
         for one in study.rankers:
             for k in study.settings["ks"]:
-                for fold in source.folds:
-                    for seed in study.seeds:
-                        factors = {
-                            "data": source.name,
-                            "ranker": one.name,
-                            "k": k,
-                            "fold": fold,
-                            "seed": seed,
-                        }
-                        yield fit_cell(study, place, fold, one, factors, seed=seed, k=k)
+                yield fit_cell(study, turn, one, {"ranker": one.name, "k": k}, k=k)
 
 
 def compute(cell: Cell) -> Outcome:

@@ -52,7 +52,9 @@ def score_table(
     )
 
 
-def by_query(name: str, evaluations: Mapping[str, Evaluation], which: str, baseline: str) -> Iterator[Part]:
+def by_query(
+    name: str, evaluations: Mapping[str, Evaluation], which: str, baseline: str
+) -> Iterator[Plot | Table]:
     """The best method against the baseline, query by query, and the queries that are hard for all."""
     sign = 1 if metric(which).measure.greater_is_better else -1
     ranked = sorted(evaluations, key=lambda row: -sign * evaluations[row].mean[which])

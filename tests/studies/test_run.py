@@ -237,10 +237,10 @@ def test_a_folder_that_is_no_study(tmp_path: Path) -> None:
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from typer.testing import CliRunner
 
-    from topkit.cli import app
+    from topkit.cli import command_line
 
     monkeypatch.chdir(tmp_path)
-    runner = CliRunner()
+    runner, app = CliRunner(), command_line()
     assert "budget" in runner.invoke(app, ["study", "new", "--list"]).output
     made = runner.invoke(app, ["study", "new", "labelling"])
     assert made.exit_code == 0

@@ -10,6 +10,7 @@ from topkit.cli.audit import audit
 from topkit.cli.data import app as data_app
 from topkit.cli.demo import demo
 from topkit.cli.evaluate import evaluate
+from topkit.cli.export import export
 from topkit.cli.features import app as features_app
 from topkit.cli.fuse import fuse
 from topkit.cli.label import app as label_app
@@ -35,6 +36,7 @@ app.command("fuse", no_args_is_help=True)(fuse)
 app.add_typer(study_app, name="study")
 app.command("train", no_args_is_help=True)(train)
 app.command("score", no_args_is_help=True)(score)
+app.command("export", no_args_is_help=True)(export)
 
 
 def _version(wanted: bool) -> None:

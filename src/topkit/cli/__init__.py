@@ -14,6 +14,7 @@ from topkit.cli.export import export
 from topkit.cli.features import app as features_app
 from topkit.cli.fuse import fuse
 from topkit.cli.label import app as label_app
+from topkit.cli.serve import serve
 from topkit.cli.study import app as study_app
 from topkit.cli.train import score, train
 from topkit.version import __version__
@@ -37,6 +38,7 @@ app.add_typer(study_app, name="study")
 app.command("train", no_args_is_help=True)(train)
 app.command("score", no_args_is_help=True)(score)
 app.command("export", no_args_is_help=True)(export)
+app.command("serve", no_args_is_help=True)(serve)
 
 
 def _version(wanted: bool) -> None:

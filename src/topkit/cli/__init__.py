@@ -24,6 +24,8 @@ COMMANDS: dict[str, str] = {
     "study": "study:app",
     "train": "train",
     "score": "train:score",
+    "export": "export",
+    "serve": "serve",
 }
 """Command → where it is below this package: a module, and a name in it if it is not the module's own.
 

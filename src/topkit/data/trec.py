@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from os.path import basename
 from typing import TypeVar
@@ -58,13 +59,18 @@ def read_run(path: FilePath, *, name: str | None = None, compiled: bool = True) 
 
 def write_run(run: Run, path: FilePath) -> None:
     """Write a TREC run; ranks count from 1 in the order of the run, scores read back exactly."""
-    tag = "_".join(run.name.split()) or "run"
     with text_writer(path) as stream:
-        for qid in run:
-            for rank, (doc, score) in enumerate(run[qid], 1):
-                if doc.split() != [doc] or qid.split() != [qid]:
-                    raise InputError(f"the id {doc!r} or {qid!r} has spaces, which a TREC run cannot hold")
-                stream.write(f"{qid} Q0 {doc} {rank} {score!r} {tag}\n")
+        stream.writelines(run_lines(run))
+
+
+def run_lines(run: Run) -> Iterator[str]:
+    """The lines of a run in TREC's format."""
+    tag = "_".join(run.name.split()) or "run"
+    for qid in run:
+        for rank, (doc, score) in enumerate(run[qid], 1):
+            if doc.split() != [doc] or qid.split() != [qid]:
+                raise InputError(f"the id {doc!r} or {qid!r} has spaces, which a TREC run cannot hold")
+            yield f"{qid} Q0 {doc} {rank} {score!r} {tag}\n"
 
 
 Docs = TypeVar("Docs")

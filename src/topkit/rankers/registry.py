@@ -9,6 +9,8 @@ from typing import Any
 
 from topkit.data import InputError
 from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
+from topkit.rankers.clicks.method import ClickLabelRanker
+from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.contract import Method
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
@@ -35,6 +37,7 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "qbrank": QBRank,
     "isorank": IsoRank,
     "sortnet": SortNet,
+    "click-label": ClickLabelRanker,
 }
 """Name → what makes the method from its settings.
 
@@ -43,7 +46,9 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 ``space(**settings)``, where the settings depend on each other.
 """
 
-MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees, Steps, Comparator)}
+MODELS: dict[str, Any] = {
+    model.kind: model for model in (Linear, Network, Trees, Steps, Comparator, ClickLabel)
+}
 """Kind → class of a trained model, for loading."""
 
 COMMON = {f.name: f.default for f in dataclasses.fields(Common)}

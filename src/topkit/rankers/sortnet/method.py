@@ -88,13 +88,13 @@ class SortNet:
 
     normalisation: ClassVar[str] = "sortnet"
     summary: ClassVar[str] = "SortNet: a symmetric comparator network that sorts"
-    space: ClassVar[Space] = {"hidden": (10, 20, 30), "l2": (1e-5, 1e-4, 1e-3)}
+    space: ClassVar[Space] = {"hidden": (10, 20, 30), "l2": (1e-3, 1e-2, 1e-1)}
 
     hidden: int = 10
     """Neurons, each with its dual."""
     rounds: int = 20
     epochs: int = 50
-    l2: float = 1e-4
+    l2: float = 0.01
 
     def __post_init__(self) -> None:
         check(self.hidden >= 1, "hidden", self.hidden, "at least 1")

@@ -37,7 +37,7 @@ class Beliefs:
     variance: Floats
     noise: Floats
     share: Floats
-    """Probability of each noise; it is learnt with the weights."""
+    """Probability of each noise: as at first for clicks, where its scale is free; learnt for grades."""
 
     @classmethod
     def prior(cls, layout: Layout, spread: float, memory: float) -> Beliefs:
@@ -50,7 +50,7 @@ class Beliefs:
         """The beliefs after a pass over events, and the log-likelihood of each before it was seen, summed."""
         from topkit.rankers.clicks import kernels
 
-        new = replace(self, mean=self.mean.copy(), variance=self.variance.copy(), share=self.share.copy())
+        new = replace(self, mean=self.mean.copy(), variance=self.variance.copy())
         likelihood = kernels.learn_clicks(
             new.mean, new.variance, new.noise, new.share, X, events.row, events.slots, events.clicked
         )

@@ -12,6 +12,9 @@ from topkit.data import InputError
 from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.scorers import Floats
 
+LARGEST = 30.0
+"""Grades above it are counted from the top, because 2^g of a long full order is no number."""
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -67,12 +70,10 @@ class Scale:
 
     @property
     def gains(self) -> Floats:
-        """(2^g − 1)/(2^max − 1) of each level, so that gain and click count alike; 0 below grade 1."""
-        top = max(float(self.levels.max(initial=0.0)), 0.0)
-        if top == 0:
-            return np.zeros(len(self.levels))
+        """2^g − 1 of each level, none below 0, in units that keep the largest below 2^30 (full orders)."""
         grades = np.maximum(self.levels, 0.0)
-        gains: Floats = (np.exp2(grades - top) - np.exp2(-top)) / (1.0 - np.exp2(-top))
+        shift = max(float(grades.max(initial=0.0)) - LARGEST, 0.0)
+        gains: Floats = np.exp2(grades - shift) - np.exp2(-shift)
         return gains
 
     def expected_gain(self, beliefs: Beliefs, mean: Floats, variance: Floats) -> Floats:

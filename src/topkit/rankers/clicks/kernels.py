@@ -77,11 +77,9 @@ def learn_clicks(
     """One pass over examined documents; the sum of the log-likelihoods of each before it was learnt.
 
     Event e has features X[row[e]] (none if negative), which belong to weights 0, 1, …, and the weights
-    ``slots[e]`` with value 1. A click is Φ(s/√noise_k) with probability share_k for noise k; the shares are
-    beliefs too, and follow Bayes' rule.
+    ``slots[e]`` with value 1. The noise is integrated out: P(click | s) = Σ share_k·Φ(s/√noise_k).
     """
     d, kinds = X.shape[1], len(noise)
-    cdf = np.empty(kinds)
     total = 0.0
     for e in range(len(clicked)):
         m, v = 0.0, 0.0
@@ -98,9 +96,8 @@ def learn_clicks(
         for k in range(kinds):
             scale = 1.0 / math.sqrt(v + noise[k])
             h = t * m * scale
-            cdf[k] = normal_cdf(h)
             density = share[k] * normal_pdf(h) * scale
-            z += share[k] * cdf[k]
+            z += share[k] * normal_cdf(h)
             slope += density
             bend += h * density * scale
         total += math.log(max(z, SMALLEST))
@@ -109,8 +106,6 @@ def learn_clicks(
         slope /= z
         bend = slope * slope + bend / z  # −(ln Z)''
         slope *= t
-        for k in range(kinds):
-            share[k] *= cdf[k] / z
         for j in range(slots.shape[1]):
             i = slots[e, j]
             mean[i] += variance[i] * slope
@@ -179,7 +174,8 @@ def learn_grades(
 ) -> float:
     """One pass over graded documents: s plus noise lies between the boundaries of its level.
 
-    ``bound`` holds −∞, the boundaries between levels, and ∞. Returns the sum of log-likelihoods.
+    ``bound`` holds −∞, the boundaries between levels, and ∞. The noise is one of ``noise`` for all grades,
+    and ``share``, the belief which, follows Bayes' rule. Returns the sum of log-likelihoods.
     """
     d, kinds = X.shape[1], len(noise)
     parts, sums, z_of = np.empty(7), np.empty(7), np.empty(kinds)

@@ -28,7 +28,7 @@ class ClickLabelRanker:
     features, a bias, the position on the page, and a memory weight each for the query, the document and the
     pair of both. Each event is learnt once, by exact moment matching (assumed-density filtering): grades
     first, in an order that their names decide, then the pages of ``clicks`` in theirs. A document is examined
-    if it is not below the last click. Utility: (1 − λ)·E[(2^g − 1)/(2^max − 1)] + λ·P(click at position 1), λ
+    if it is not below the last click. Utility: (1 − λ)·E[2^g − 1] + λ·P(click at position 1), λ
     = ``mix``; with ``diversity`` κ > 0 further clicks on a page count less and less
     (:mod:`topkit.rankers.clicks.diversity`). Validation data chooses λ from 0, 0.1, … 1 where ``mix`` is
     none. Zoeter, Taylor, Snelson, Guiver, Craswell & Szummer, LR4IR 2008.
@@ -80,9 +80,8 @@ class ClickLabelRanker:
         model = model.after_grades(job.train, weights, job.seed)
         traces = []
         if job.clicks is not None:
-            model, likelihood, count = model.after_pages(job.clicks)
+            model, likelihood, count = model.after_pages(job.clicks, job.report)
             traces.append(Trace(1, values=[likelihood / max(count, 1)], reason="settled"))
-            job.report("log-likelihood", 1, 1, likelihood / max(count, 1))
         if self.mix is None and job.valid is not None:
             valid = job.valid
             tried = [replace(model, mix=round(0.1 * i, 1)) for i in range(11)]

@@ -14,7 +14,7 @@ from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.diversity import diverse_places
 from topkit.rankers.clicks.events import Clicks, Layout, rows_by_name, streamed
 from topkit.rankers.clicks.grades import Scale
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Floats, Parts, Report, silent
 
 Features = NDArray[np.float32]
 
@@ -38,7 +38,7 @@ class ClickLabel:
 
     # ------------------------------------------------------------------ learning
 
-    def after_pages(self, clicks: Clicks) -> tuple[ClickLabel, float, int]:
+    def after_pages(self, clicks: Clicks, report: Report = silent) -> tuple[ClickLabel, float, int]:
         """The model after a stream of pages; the log-likelihood of their events in turn, and their number."""
         rows, X = rows_by_name(clicks.features), self._features(clicks.features)
         beliefs, likelihood, count = self.clicks, 0.0, 0
@@ -46,6 +46,7 @@ class ClickLabel:
             beliefs, added = beliefs.after_clicks(events, X)
             likelihood += added
             count += len(events.clicked)
+            report("log-likelihood", count, count, likelihood / max(count, 1))
         return replace(self, clicks=beliefs), likelihood, count
 
     def after_grades(self, data: Dataset, weights: Floats, seed: int) -> ClickLabel:
@@ -71,7 +72,7 @@ class ClickLabel:
         return self.clicks.above(found[:, 0], found[:, 1])
 
     def expected_gain(self, data: Dataset) -> Floats:
-        """The expected gain of each document's grade, between 0 and 1."""
+        """The expected gain 2^g − 1 of each document's grade."""
         found = self.labels.sums(self._features(data), np.arange(len(data)), self._memories(data))
         return self.scale.expected_gain(self.labels, found[:, 0], found[:, 1])
 

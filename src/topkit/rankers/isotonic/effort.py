@@ -35,7 +35,8 @@ class Effort:
     weights: Floats
     """One a query."""
     seen: list[int] = field(default_factory=list)
-    """Pairs of training documents in the wrong order, before the first tree and after each."""
+    """Pairs of training documents not in the right order (all, at equal scores) before the first tree, after
+    each."""
 
     @property
     def n_queries(self) -> int:
@@ -142,7 +143,7 @@ def _contradictions(job: Job) -> Callable[[Floats], int]:
     if given is not None:
         start = np.repeat(ptr[:-1], np.diff(given.ptr))
         better, worse = given.better + start, given.worse + start
-        return lambda scores: int((scores[better] < scores[worse]).sum())
+        return lambda scores: int((scores[better] <= scores[worse]).sum())
     found = np.empty(len(ptr) - 1, np.int64)
 
     def count(scores: Floats) -> int:

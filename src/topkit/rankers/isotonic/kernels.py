@@ -161,10 +161,10 @@ def given_pair_changes(
 def count_contradictions(
     scores: Floats, grades: Floats, ptr: Ints, first: int, last: int, found: Ints
 ) -> None:
-    """Pairs of each query whose better document has the smaller score."""
+    """Pairs of each query whose better document does not have the larger score."""
     for q in range(first, last):
         count = 0
         for i in range(ptr[q], ptr[q + 1]):
             for j in range(ptr[q], ptr[q + 1]):
-                count += grades[i] > grades[j] and scores[i] < scores[j]
+                count += grades[i] > grades[j] and scores[i] <= scores[j]
         found[q] = count

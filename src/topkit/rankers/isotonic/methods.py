@@ -25,7 +25,7 @@ class IsoRank:
     ``slack``; see :mod:`topkit.rankers.isotonic.least_change`), fits a regression tree to δ by least squares
     and adds ``rate`` times the tree. Grades are solved by pooling; preferences (margin 1, an even split of
     answers is a tie), and grades with ``ties``, by a quadratic program a query. Validation data decides how
-    many trees are kept. The second trace counts the training pairs in the wrong order. Zheng, Zha & Sun,
+    many trees are kept. The second trace counts the training pairs not in the right order. Zheng, Zha & Sun,
     LR4IR 2008.
 
     >>> import topkit as tk

@@ -9,12 +9,16 @@ from typing import Any
 
 from topkit.data import InputError
 from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
+from topkit.rankers.clicks.method import ClickLabelRanker
+from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.contract import Method
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
+from topkit.rankers.isotonic import IsoRank, QBRank
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
+from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
 
@@ -30,6 +34,10 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "coordinate-ascent": CoordinateAscent,
     "perceptron": Perceptron,
     "sigmoid": Sigmoid,
+    "qbrank": QBRank,
+    "isorank": IsoRank,
+    "sortnet": SortNet,
+    "click-label": ClickLabelRanker,
 }
 """Name → what makes the method from its settings.
 
@@ -38,7 +46,9 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 ``space(**settings)``, where the settings depend on each other.
 """
 
-MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees, Steps)}
+MODELS: dict[str, Any] = {
+    model.kind: model for model in (Linear, Network, Trees, Steps, Comparator, ClickLabel)
+}
 """Kind → class of a trained model, for loading."""
 
 COMMON = {f.name: f.default for f in dataclasses.fields(Common)}

@@ -21,7 +21,7 @@ COMMANDS: dict[str, str] = {
     "features": "features:app",
     "eval": "evaluate",
     "fuse": "fuse",
-    "study": "study:app",
+    "study": "consistency:app",  # which adds itself to the studies
     "train": "train",
     "score": "train:score",
     "export": "export",

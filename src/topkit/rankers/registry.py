@@ -10,11 +10,13 @@ from typing import Any
 from topkit.data import InputError
 from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
 from topkit.rankers.contract import Method
+from topkit.rankers.ensemble import AdaBoostMH, McSVM, Mixture, TuneAndMix
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
+from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, LinearClasses
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
 
@@ -30,6 +32,9 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "coordinate-ascent": CoordinateAscent,
     "perceptron": Perceptron,
     "sigmoid": Sigmoid,
+    "adaboost-mh": AdaBoostMH,
+    "mcsvm": McSVM,
+    "tune-and-mix": TuneAndMix,
 }
 """Name → what makes the method from its settings.
 
@@ -38,7 +43,10 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 ``space(**settings)``, where the settings depend on each other.
 """
 
-MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees, Steps)}
+MODELS: dict[str, Any] = {
+    model.kind: model
+    for model in (Linear, Network, Trees, Steps, Mixture, BoostedTrees, BoostedProducts, LinearClasses)
+}
 """Kind → class of a trained model, for loading."""
 
 COMMON = {f.name: f.default for f in dataclasses.fields(Common)}
@@ -72,7 +80,7 @@ def _check_type(name: str, value: Any, default: Any) -> None:
         int: ((int,), "a whole number"),
         float: ((int, float), "a number"),
         str: ((str,), "a word"),
-        tuple: ((tuple, list, int), "a list"),
+        tuple: ((tuple, list, int, str), "a list"),
         type(None): ((int, float, type(None)), "a number or none"),
     }
     wanted, words = kinds[type(default)]

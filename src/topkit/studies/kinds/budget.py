@@ -88,9 +88,10 @@ def compute(cell: Cell) -> Outcome:
         many = int(np.searchsorted(spent, minutes, side="right"))
         found = {"queries": float(many)}
         if many:
-            found |= _tested(
-                cell, labelled.select(np.sort(order[:many])), data.learn.test, data.labelled.test
-            )
+            chosen = order[:many]
+            answers = np.concatenate([labels[number] for number in chosen.tolist()])
+            paid = train.select(chosen).with_labels(answers, truth)
+            found |= _tested(cell, paid, data.learn.test, data.labelled.test)
         for name, value in found.items():
             columns["minutes"].append(minutes)
             columns["metric"].append(name)

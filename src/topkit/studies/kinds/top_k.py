@@ -75,7 +75,7 @@ def show(study: Study, results: Results) -> Iterator[Part]:
 def settles(names: list[str], values: tuple[float, ...]) -> str:
     """From which k on all values are within 2 % of the last.
 
-    >>> settles(["1", "2", "5", "all"], (0.40, 0.49, 0.505, 0.50))
+    >>> settles(["1", "2", "5", "all"], (0.40, 0.495, 0.505, 0.50))
     'stays within 2 % of its last value from k = 2 on (k = 1: −20.0 %).'
     """
     last = values[-1]

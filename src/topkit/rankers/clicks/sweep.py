@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import log2
 from typing import Any
-
-import numpy as np
 
 from topkit.data import Dataset, InputError, Page, Run
 from topkit.metrics import evaluate
@@ -45,7 +44,7 @@ def s_clicks(run: Run, counts: Counts) -> dict[str, float]:
         known = [(place, counts.get(qid, {}).get(doc, (0, 0))) for place, (doc, _) in enumerate(run[qid], 1)]
         looks = sum(examinations for _, (_, examinations) in known)
         if looks:
-            found[qid] = sum(clicks / np.log2(1 + place) for place, (clicks, _) in known) / looks
+            found[qid] = sum(clicks / log2(1 + place) for place, (clicks, _) in known) / looks
     return found
 
 

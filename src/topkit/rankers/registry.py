@@ -12,12 +12,14 @@ from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
 from topkit.rankers.clicks.method import ClickLabelRanker
 from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.contract import Method
+from topkit.rankers.ensemble import AdaBoostMH, McSVM, Mixture, TuneAndMix
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.isotonic import IsoRank, QBRank
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
+from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, LinearClasses
 from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
@@ -38,6 +40,9 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "isorank": IsoRank,
     "sortnet": SortNet,
     "click-label": ClickLabelRanker,
+    "adaboost-mh": AdaBoostMH,
+    "mcsvm": McSVM,
+    "tune-and-mix": TuneAndMix,
 }
 """Name → what makes the method from its settings.
 
@@ -47,7 +52,19 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 """
 
 MODELS: dict[str, Any] = {
-    model.kind: model for model in (Linear, Network, Trees, Steps, Comparator, ClickLabel)
+    model.kind: model
+    for model in (
+        Linear,
+        Network,
+        Trees,
+        Steps,
+        Comparator,
+        ClickLabel,
+        Mixture,
+        BoostedTrees,
+        BoostedProducts,
+        LinearClasses,
+    )
 }
 """Kind → class of a trained model, for loading."""
 
@@ -82,7 +99,7 @@ def _check_type(name: str, value: Any, default: Any) -> None:
         int: ((int,), "a whole number"),
         float: ((int, float), "a number"),
         str: ((str,), "a word"),
-        tuple: ((tuple, list, int), "a list"),
+        tuple: ((tuple, list, int, str), "a list"),
         type(None): ((int, float, type(None)), "a number or none"),
     }
     wanted, words = kinds[type(default)]

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -26,7 +28,9 @@ from topkit.rankers import Clicks
 from topkit.rankers.clicks.events import examined
 from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.clicks.pages import pages_data
-from topkit.rankers.clicks.sweep import MIXES, mix_sweep
+from topkit.studies.publish import publish
+from topkit.studies.run import run_study
+from topkit.studies.template import template
 
 Floats = NDArray[np.float64]
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
@@ -146,71 +150,14 @@ def clicks() -> None:
         print(f"{name:<24} {logs.mean():8.4f} on {len(logs)} examined documents of test pages{beside}")
 
 
-def topic_folds(data: tk.Dataset, pages: list[Page], count: int = 5) -> NDArray[np.int64]:
-    """The fold of each query: queries that share a session are about one topic, and stay together."""
-    parent: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        while parent.setdefault(name, name) != name:
-            name = parent[name]
-        return name
-
-    for page in pages:
-        parent[root(f"query {page.query}")] = root(f"session {page.session}")
-    topics = [root(f"query {qid}") for qid in data.qids]
-    names = sorted(set(topics))
-    where = dict(zip(names, np.random.default_rng(0).permutation(len(names)) % count, strict=True))
-    return np.array([where[topic] for topic in topics])
-
-
 def mix() -> None:
-    """NDCG@10 and S_clicks by λ on the pages with human grades, which no model has seen the grades of."""
-    pages = pages_of("train", "valid", "test")
-    graded = pages_data(pages_of("human_label_for_NCM"))
-    known = pages_data(pages, graded=False)
-    folds = topic_folds(graded, pages)
-    values = np.empty((len(MIXES), graded.n_queries))
-    clicked: list[list[float]] = [[] for _ in MIXES]
-    for number in range(5):
-        inside, outside = np.flatnonzero(folds == number), np.flatnonzero(folds != number)
-        made = tk.ranker("click-label", normalise="none").fit(
-            graded.select(outside), clicks=Clicks(pages, known)
-        )
-        for i, row in enumerate(mix_sweep(made, graded.select(inside), pages)):
-            values[i, inside] = row["measure"]
-            clicked[i] += row["s_clicks"].values()
-    shown = tk.evaluate(graded, graded.X[:, 0], "ndcg@10", "trec").mean["ndcg@10"]
-    print(f"{graded.n_queries} graded queries in 5 folds by topic; as shown NDCG@10 {shown:.4f}")
-    for i, share in enumerate(MIXES):
-        print(f"  λ = {share:.1f}  NDCG@10 {values[i].mean():.4f}  S_clicks {np.mean(clicked[i]):.4f}")
-    chosen = np.empty(graded.n_queries)
-    for number in range(5):
-        best = int(values[:, folds != number].mean(axis=1).argmax())
-        chosen[folds == number] = values[best, folds == number]
-    gain = chosen - values[0]
-    print(
-        f"λ chosen on the other folds: {chosen.mean():.4f}, {gain.mean():+.4f} over λ = 0, "
-        f"p = {paired_t(gain):.4f}"
-    )
-    draw(values.mean(axis=1), np.array([np.mean(row) for row in clicked]))
-
-
-def draw(measure: Floats, clicked: Floats) -> None:
-    """The two curves of the λ sweep."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, left = pyplot.subplots(figsize=(6, 3.5))
-    right = left.twinx()
-    (first,) = left.plot(MIXES, measure, "o-", color="tab:blue", label="NDCG@10")
-    (second,) = right.plot(MIXES, clicked, "s--", color="tab:orange", label="S_clicks")
-    left.set(xlabel="λ: 0 grades alone, 1 clicks alone", ylabel="NDCG@10")
-    right.set(ylabel="S_clicks")
-    left.legend(handles=[first, second], loc="lower center")
-    figure.tight_layout()
-    figure.savefig(IMAGES / "click-mix.svg", metadata={"Date": None})
+    """NDCG@10 and S_clicks by λ on the pages with human grades: the study of kind ``clicks``."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "clicks.toml")
+        file.write_text(template("clicks"))
+        run_study(file, Path(folder, "out"))
+        print(publish(Path(folder, "out")))
+        shutil.copy(Path(folder, "out", "plot-mix.svg"), IMAGES / "click-mix.svg")
 
 
 def made_up_pages(pages: int, seed: int = 0) -> Iterator[tuple[Page, Floats]]:

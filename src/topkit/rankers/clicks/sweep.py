@@ -7,6 +7,8 @@ from dataclasses import replace
 from math import log2
 from typing import Any
 
+import numpy as np
+
 from topkit.data import Dataset, InputError, Page, Run
 from topkit.metrics import evaluate
 from topkit.rankers.clicks.events import examined
@@ -70,3 +72,26 @@ def mix_sweep(
         clicks = s_clicks(tried.rank(data), counts)
         rows.append({"mix": mix, "measure": values.per_query[metric], "s_clicks": clicks})
     return rows
+
+
+def topic_folds(queries: Sequence[str], pages: Iterable[Page], count: int, seed: int = 0) -> list[int]:
+    """The fold of each query, from 0: queries that share a session are about one topic, and stay together.
+
+    >>> pages = [Page("a", ("d",), (True,), "s1"), Page("b", ("d",), (True,), "s1"), Page("c", ("d",),
+    (True,), "s2")] >>> folds = topic_folds(["a", "b", "c"], pages, 2) >>> folds[0] == folds[1] != folds[2]
+    True
+    """
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for page in pages:
+        parent[root(f"query {page.query}")] = root(f"session {page.session}")
+    topics = [root(f"query {query}") for query in queries]
+    names = sorted(set(topics))
+    places = np.random.default_rng(seed).permutation(len(names)) % count
+    where = dict(zip(names, places.tolist(), strict=True))
+    return [where[topic] for topic in topics]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from topkit.studies.kind import Kind
 from topkit.studies.kinds.beta import BETA
 from topkit.studies.kinds.budget import BUDGET
+from topkit.studies.kinds.clicks import CLICKS
 from topkit.studies.kinds.compare import COMPARE
 from topkit.studies.kinds.fusion import FUSION
 from topkit.studies.kinds.grades import GRADES
@@ -23,5 +24,6 @@ KINDS: dict[str, Kind] = {
     "fusion": FUSION,
     "labelling": LABELLING,
     "budget": BUDGET,
+    "clicks": CLICKS,
 }
 """Every kind by its name."""

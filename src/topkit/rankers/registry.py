@@ -16,7 +16,7 @@ from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
-from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, LinearClasses
+from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, ClassTrees, LinearClasses, McRank
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
 
@@ -34,6 +34,7 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "sigmoid": Sigmoid,
     "adaboost-mh": AdaBoostMH,
     "mcsvm": McSVM,
+    "mcrank": McRank,
     "tune-and-mix": TuneAndMix,
 }
 """Name → what makes the method from its settings.
@@ -45,7 +46,17 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 
 MODELS: dict[str, Any] = {
     model.kind: model
-    for model in (Linear, Network, Trees, Steps, Mixture, BoostedTrees, BoostedProducts, LinearClasses)
+    for model in (
+        Linear,
+        Network,
+        Trees,
+        Steps,
+        Mixture,
+        BoostedTrees,
+        BoostedProducts,
+        LinearClasses,
+        ClassTrees,
+    )
 }
 """Kind → class of a trained model, for loading."""
 

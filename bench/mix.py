@@ -1,0 +1,171 @@
+"""Tune and mix beside its parts, one part for each claim of the guide.
+
+``python -m bench.mix [mq2008] [ohsumed] [bandit] [speed] [fold] [members] [curves] [ideal] [diversity]``
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.conftest import real_data_folder
+
+import topkit as tk
+from topkit.rankers.contract import Job
+from topkit.rankers.ensemble import Mixture, TuneAndMix
+from topkit.rankers.ensemble.members import Measurement, measure_members
+from topkit.rankers.ensemble.workshop import Workshop
+from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
+
+Floats = NDArray[np.float64]
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+LIGHTGBM = 0.7828
+"""NDCG@10 (yahoo) of LightGBM's lambdarank with early stopping on MQ2008, five folds."""
+VARIANTS = ("one-best", "exp-cpc", "exp-rbc", "exp")
+
+
+@cache
+def fold(name: str, number: int) -> tuple[tk.Dataset, tk.Dataset, tk.Dataset]:
+    """Train, validation and test of one fold."""
+    folder = real_data_folder()
+    if folder is None:
+        raise SystemExit("real data not at hand: set TOPKIT_DATA to its folder")
+    train, valid, test = (
+        tk.read_letor(folder / name / f"Fold{number}" / f"{part}.txt") for part in ("train", "vali", "test")
+    )
+    return train, valid, test
+
+
+def measured_members(train: tk.Dataset, valid: tk.Dataset, method: TuneAndMix) -> Measurement:
+    """All that the ranker trains and measures, before a variant is chosen."""
+    job = Job(train, valid, tk.ranker("tune-and-mix").measure())
+    shop = Workshop.of(job, method.share)
+    return measure_members(shop, method.trained(shop), method.calibrations)
+
+
+def table(name: str) -> None:
+    """The four variants over five folds, with the rankers that are members, trained on the same data."""
+    method = TuneAndMix()
+    singles = ("adaboost-mh", "mcsvm", "mcrank", *method.rankers)
+    found: dict[str, list[tuple[float, float]]] = {}
+    for number in range(1, 6):
+        train, valid, test = fold(name, number)
+        start = time.perf_counter()
+        measurement = measured_members(train, valid, method)
+        seconds = time.perf_counter() - start
+        scores = {variant: measurement.weighed(variant) for variant in VARIANTS}
+        given = {f"tune and mix, {v}": mixture.score(test) for v, mixture in scores.items()}
+        given |= {single: tk.ranker(single).fit(train, valid).score(test) for single in singles}
+        for title, values in given.items():
+            means = tk.evaluate(test, values, ["ndcg@10", "err"]).mean
+            found.setdefault(title, []).append((means["ndcg@10"], means["err"]))
+        strength = scores["exp"].strength
+        print(f"fold {number}: {len(measurement.mixture.members)} members, c = {strength:g}, {seconds:.0f} s")
+        print("   " + "  ".join(f"{t.split(', ')[-1]} {v[-1][0]:.4f}" for t, v in found.items()), flush=True)
+    print(f"\n{name}, yahoo, mean of 5 folds\n{'':<24}{'NDCG@10':>9}{'ERR':>9}")
+    for title, pairs in found.items():
+        ndcg, err = np.mean(pairs, axis=0)
+        print(f"{title:<24}{ndcg:9.4f}{err:9.4f}")
+    mean = {title: float(np.mean([pair[0] for pair in pairs])) for title, pairs in found.items()}
+    gain = mean["tune and mix, exp"] - mean["tune and mix, one-best"]
+    print(f"mixture − one-best {gain:+.4f}", end="")
+    print(f"; mixture − LightGBM lambdarank {mean['tune and mix, exp'] - LIGHTGBM:+.4f}" * (name == "MQ2008"))
+
+
+def mq2008() -> None:
+    """NDCG@10 and ERR on MQ2008."""
+    table("MQ2008")
+
+
+def ohsumed() -> None:
+    """NDCG@10 and ERR on OHSUMED of LETOR 2."""
+    table("OHSUMED-letor2")
+
+
+def bandit() -> None:
+    """Seconds a round and NDCG@10 on 136 features: exhaustive search beside Exp3.G.
+
+    The features are the 46 of MQ2008, their z-scores, and 44 products of neighbours: as many as MSLR's.
+    """
+    train, valid, test = (widened(part) for part in fold("MQ2008", 1))
+    for form, size in (("tree", 2), ("tree", 8), ("product", 3)):
+        seconds, quality = [], []
+        for search, rounds in (("full", 100), ("bandit", 1000)):
+            signed = start_weights(train.y.astype(np.int64), 3, np.ones(len(train)))
+            boost(train, signed, Plan(form, size, 2, search == "bandit"))  # compiled
+            start = time.perf_counter()
+            model, _ = boost(train, signed, Plan(form, size, rounds, search == "bandit"))
+            seconds.append((time.perf_counter() - start) / model.rounds)
+            settings = {"form": form, "size": size, "rounds": rounds, "search": search, "normalise": "none"}
+            ranker = tk.ranker("adaboost-mh", **settings).fit(train, valid)
+            quality.append(tk.evaluate(test, ranker.score(test), "ndcg@10").mean["ndcg@10"])
+        print(
+            f"{form} {size}: full {seconds[0] * 1e3:.2f} ms a round, NDCG@10 {quality[0]:.4f} (100 rounds); "
+            f"bandit {seconds[1] * 1e3:.2f} ms, {quality[1]:.4f} (1000 rounds); "
+            f"{seconds[0] / seconds[1]:.1f}x faster a round, NDCG@10 {quality[1] - quality[0]:+.4f}",
+            flush=True,
+        )
+
+
+def widened(data: tk.Dataset) -> tk.Dataset:
+    """136 features from 46."""
+    scaled = tk.normalise(data, "z-score").X
+    products = data.X[:, :44] * data.X[:, 1:45]
+    return data.with_features(np.ascontiguousarray(np.hstack([data.X, scaled, products])))
+
+
+def fold_time() -> None:
+    """A default run of one MQ2008 fold, with reading, saving and scoring."""
+    train, valid, test = fold("MQ2008", 1)
+    start = time.perf_counter()
+    fitted = tk.ranker("tune-and-mix").fit(train, valid)
+    seconds = time.perf_counter() - start
+    means = tk.evaluate(test, fitted.score(test), ["ndcg@10", "err"]).mean
+    print(f"MQ2008 Fold1, default settings: {seconds:.0f} s; test {means}")
+
+
+def speed() -> None:
+    """Documents a second that a saved mixture of the default size scores, features prepared and all."""
+    train, valid, test = fold("MQ2008", 1)
+    fitted = tk.ranker("tune-and-mix").fit(train, valid)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "mix.model")
+        fitted.save(path)
+        loaded = tk.load_ranker(path)
+        print(f"model file {path.stat().st_size / 1e6:.1f} MB")
+    many = tk.Dataset.build(
+        np.tile(test.X, (35, 1)), np.tile(test.y, 35),
+        np.concatenate([test.query_index + 1000 * copy for copy in range(35)]),
+    )  # fmt: skip
+    loaded.score(test)
+    best = min(timed(lambda: loaded.score(many)) for _ in range(3))
+    model = loaded.model
+    assert isinstance(model, Mixture)
+    used = sum(member.weight > 0 for member in model.members)
+    print(
+        f"{len(many)} documents, {len(model.members)} members ({used} with a weight): {best:.2f} s, "
+        f"{len(many) / best:,.0f} documents a second (wanted: 50,000)"
+    )
+
+
+def timed(work: object) -> float:
+    start = time.perf_counter()
+    work()  # type: ignore[operator]
+    return time.perf_counter() - start
+
+
+PARTS = {"mq2008": mq2008, "ohsumed": ohsumed, "bandit": bandit, "fold": fold_time, "speed": speed}
+
+
+def main() -> None:
+    for name in [word for word in sys.argv[1:] if word in PARTS] or PARTS:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()

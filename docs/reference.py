@@ -66,10 +66,10 @@ def conventions() -> str:
 def commands() -> str:
     from typer.main import get_command
 
-    from topkit.cli import app
+    from topkit.cli import command_line
 
     parts = ["# Commands"]
-    for path, command in walk(get_command(app), "topkit"):
+    for path, command in walk(get_command(command_line()), "topkit"):
         parts += [f"## {path}", (inspect.cleandoc(command.help or "")).strip()]
         rows = [
             (f"`{'`, `'.join(parameter.opts)}`", getattr(parameter, "help", "") or "")

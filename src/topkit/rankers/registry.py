@@ -9,14 +9,18 @@ from typing import Any
 
 from topkit.data import InputError
 from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
+from topkit.rankers.clicks.method import ClickLabelRanker
+from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.contract import Method
 from topkit.rankers.ensemble import AdaBoostMH, McSVM, Mixture, TuneAndMix
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
+from topkit.rankers.isotonic import IsoRank, QBRank
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
 from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, ClassTrees, LinearClasses, McRank
+from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
 
@@ -32,6 +36,10 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "coordinate-ascent": CoordinateAscent,
     "perceptron": Perceptron,
     "sigmoid": Sigmoid,
+    "qbrank": QBRank,
+    "isorank": IsoRank,
+    "sortnet": SortNet,
+    "click-label": ClickLabelRanker,
     "adaboost-mh": AdaBoostMH,
     "mcsvm": McSVM,
     "mcrank": McRank,
@@ -51,6 +59,8 @@ MODELS: dict[str, Any] = {
         Network,
         Trees,
         Steps,
+        Comparator,
+        ClickLabel,
         Mixture,
         BoostedTrees,
         BoostedProducts,

@@ -177,10 +177,11 @@ class McRank:
         else:
             problems = [((own > cut).astype(int), {"objective": "binary"}) for cut in range(classes - 1)]
         rows = weights > 0
+        X, heavy = job.train.X[rows], weights[rows]
+        binning = {"min_data_in_bin": 1, "verbosity": -1}  # else very small data has nothing to split by
         return [
             lightgbm.Booster(
-                {**shared, **objective},
-                lightgbm.Dataset(job.train.X[rows], target[rows], weight=weights[rows]),
+                {**shared, **objective}, lightgbm.Dataset(X, target[rows], weight=heavy, params=binning)
             )
             for target, objective in problems
         ]

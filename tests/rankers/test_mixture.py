@@ -63,8 +63,8 @@ def test_the_mixture_is_the_sum_of_its_members(fitted: tk.rankers.Learner) -> No
     assert weights.sum() == pytest.approx(1.0)
     scores = mixture.member_scores(test)
     assert fitted.score(test) == pytest.approx(weights @ scores)
-    # 2 boosted × 2 stages × 5, 9 penalties × 5, one ranker × 3 regressions
-    assert len(mixture.members) == 2 * 2 * 5 + 9 * 5 + 3
+    # 2 boosted × 2 stages × 5, 7 penalties × 5, one ranker × 3 regressions
+    assert len(mixture.members) == 2 * 2 * 5 + 7 * 5 + 3
 
 
 def test_measures_are_those_of_the_members_alone(measurement: Measurement) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Trace
-from topkit.scorers.model import Floats, Problem
+from topkit.scorers.model import Floats, Problem, Report, silent
 from topkit.scorers.network import filled
 
 
@@ -29,15 +29,19 @@ class Architecture:
     """Which parameters the penalty shrinks; biases are free."""
 
 
+Total = Callable[[Floats], tuple[float, Floats]]
+"""(parameter vector) → the loss over all queries and its gradient, wherever the data is."""
+
+
 def lbfgs(
-    problem: Problem,
-    X: Floats,
-    shape: Architecture,
+    total: Total,
+    penalised: NDArray[np.bool_],
     start: Floats,
     l2: float,
     scale: float,
     max_steps: int,
     tolerance: float,
+    report: Report = silent,
 ) -> tuple[Floats, Trace]:
     """Minimise loss/scale + ½·l2·‖w‖² by L-BFGS; parameters and the trace of the objective.
 
@@ -47,18 +51,16 @@ def lbfgs(
     from scipy.optimize import minimize
 
     trace = Trace(max_steps)
-    shrink = l2 * shape.penalised
+    shrink = l2 * penalised
 
     def value_and_slope(vector: Floats) -> tuple[float, Floats]:
-        scores, memory = shape.scores(X, vector)
-        loss, slope = problem.objective(scores)
-        gradient = shape.gradient(X, vector, memory, slope) / scale
+        loss, gradient = total(vector)
         pull = shrink * vector
-        return loss / scale + 0.5 * float(vector @ pull), gradient + pull
+        return loss / scale + 0.5 * float(vector @ pull), gradient / scale + pull
 
     def after_step(intermediate_result: Any) -> None:
         trace.go_on(float(intermediate_result.fun))
-        problem.report("objective", trace.steps, max_steps, trace.values[-1])
+        report("objective", trace.steps, max_steps, trace.values[-1])
 
     trace.go_on(value_and_slope(start)[0])
     result = minimize(

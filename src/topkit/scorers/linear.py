@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from topkit.compute import Trace
-from topkit.scorers.descent import AdamPlan, Architecture, adam, judge_of, lbfgs
-from topkit.scorers.model import Floats, Problem
+from topkit.scorers.descent import AdamPlan, Architecture, Total, adam, judge_of, lbfgs
+from topkit.scorers.model import Floats, Problem, Report, silent
 from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores, one_blas_thread
 from topkit.scorers.settings import Space, Span, check
 
@@ -64,16 +65,33 @@ class LinearScorer:
             plan = AdamPlan(self.rate, self.batch, self.max_steps, self.patience)
             best, trace = adam(problem, X, shape, start, self.l2 or 0.0, plan)
             return _model(best), [trace]
-        judge = judge_of(problem, shape)
-        scale = problem.objective(np.zeros(len(X)))[0] or problem.total_weight
+
+        def total(vector: Floats) -> tuple[float, Floats]:
+            loss, slope = problem.objective(linear_scores(X, vector))
+            return loss, linear_gradient(X, slope)
+
+        return self.descend(total, X.shape[1], problem.total_weight, judge_of(problem, shape), problem.report)
+
+    def descend(
+        self,
+        total: Total,
+        features: int,
+        total_weight: float,
+        judge: Callable[[Floats], float] | None = None,
+        report: Report = silent,
+    ) -> tuple[Linear, list[Trace]]:
+        """Fit by L-BFGS to a total loss, wherever its data is; ``judge`` measures a vector, if there is one."""
+        start = np.zeros(features + 1)
+        penalised = np.append(np.ones(features, bool), False)
+        scale = total(start)[0] or total_weight
         grid = (self.l2,) if self.l2 is not None else L2_GRID if judge else (1e-3,)
         found, measures, traces = [], [], []
         for l2 in grid:
-            start, trace = lbfgs(problem, X, shape, start, l2, scale, self.max_steps, self.tolerance)
+            start, trace = lbfgs(total, penalised, start, l2, scale, self.max_steps, self.tolerance, report)
             found.append(start)
             traces.append(trace)
             measures.append(judge(start) if judge else 0.0)
-            problem.report(f"l2={l2:.1g}", len(found), len(grid), measures[-1])
+            report(f"l2={l2:.1g}", len(found), len(grid), measures[-1])
         return _model(found[best_place(measures)]), traces
 
 

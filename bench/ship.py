@@ -1,0 +1,26 @@
+"""Shipping and scaling, one part a promise. ``python -m bench.ship serving|dask|killed|lightgbm|outofcore``
+
+Each part makes its own data, prints its figures and ends with what was asked of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from bench.ship_serving import serving
+
+PARTS: dict[str, Callable[[], None]] = {
+    "serving": serving,
+}
+
+
+def main() -> None:
+    names = sys.argv[1:] if sys.argv[0].endswith("ship.py") else []
+    for name in names or PARTS:
+        print(f"-- {name}", flush=True)
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()

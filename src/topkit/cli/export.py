@@ -1,0 +1,25 @@
+"""``topkit export``: a model file in a format that another program reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="A model file that topkit train wrote.")],
+    to: Annotated[str, typer.Option(help="onnx, elasticsearch, elasticsearch-ranklib, solr or json.")],
+    out: Annotated[Path, typer.Option(help="The file to write.")],
+) -> None:
+    """Write a model for another program: ONNX runtimes, Elasticsearch, OpenSearch, Solr, or plain JSON.
+
+    Example: `topkit export focused.model --to onnx --out focused.onnx`
+    """
+    from topkit.export import write_export
+    from topkit.rankers import load_ranker
+
+    ranker = load_ranker(model)
+    write_export(ranker, to, out)
+    typer.echo(f"{out}: {ranker.name} as {to}")

@@ -1,0 +1,139 @@
+"""Requests and answers as Arrow IPC streams, for callers who have columns and no time for text.
+
+A request is a table with a column ``features`` (fixed-size lists of floats) or one numeric column a feature,
+whose names are then checked against training where it had names. A batch has a column ``qid`` too, and rows
+of one query are neighbours. Null is a missing feature. The answer is a table with a column ``score``.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.serving.candidates import Candidates, check_finite
+from topkit.serving.refusal import Limits, RefusedError, at_most
+
+TYPE = "application/vnd.apache.arrow.stream"
+
+
+def one_query(body: bytes, limits: Limits) -> Candidates:
+    """All rows are candidates of one query."""
+    table = _table(body, limits)
+    if "qid" in table.column_names:
+        raise RefusedError(422, "a column qid belongs to a batch; send the table to /batch")
+    X, names = _features(table)
+    return Candidates(X, np.array([0, len(X)]), names)
+
+
+def many_queries(body: bytes, limits: Limits) -> Candidates:
+    """Rows with the same ``qid`` are the candidates of one query."""
+    import pyarrow as pa
+
+    table = _table(body, limits)
+    if "qid" not in table.column_names:
+        raise RefusedError(422, "a batch needs a column qid that says which query each row belongs to")
+    qid = table.column("qid").combine_chunks()
+    if not (
+        pa.types.is_integer(qid.type) or pa.types.is_string(qid.type) or pa.types.is_large_string(qid.type)
+    ):
+        raise RefusedError(422, f"qid must hold texts or integers, not {qid.type}")
+    if qid.null_count:
+        raise RefusedError(422, "qid has a null")
+    codes = qid.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    if len(np.unique(codes[starts])) != len(starts):
+        raise RefusedError(422, "the rows of a query must be neighbours; sort the table by qid")
+    at_most(limits.queries, len(starts), "queries")
+    X, names = _features(table.drop_columns(["qid"]))
+    return Candidates(X, np.append(starts, len(X)).astype(np.int64), names)
+
+
+def answer(scores: NDArray[np.float64], model: str) -> bytes:
+    """A stream with the column ``score``; the model's fingerprint is in the schema's metadata."""
+    import pyarrow as pa
+
+    table = pa.table({"score": scores}).replace_schema_metadata({"model": model})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _table(body: bytes, limits: Limits) -> Any:
+    import pyarrow as pa
+
+    try:
+        messages = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
+        for message in messages:
+            if message.type == "record batch" and _is_compressed(bytes(message.metadata)):
+                raise RefusedError(422, "compressed Arrow buffers are not taken; send them uncompressed")
+        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
+            table = stream.read_all()
+        at_most(limits.candidates, table.num_rows, "candidates")
+        table.validate(full=True)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, struct.error, EOFError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise RefusedError(400, f"the body is not an Arrow IPC stream: {reason}") from None
+    if table.num_rows == 0:
+        raise RefusedError(422, "the table has no rows")
+    return table
+
+
+def _is_compressed(metadata: bytes) -> bool:
+    """Whether a record batch's header has a compression: a few bytes could then unpack to all of the memory.
+
+    The header is a flatbuffer: Message {version, header_type, header, …} whose header is
+    RecordBatch {length, nodes, buffers, compression}. pyarrow does not show it.
+    """
+
+    def field(table: int, number: int) -> int:
+        """The place of a table's field, or 0 where it is not set."""
+        directory = table - struct.unpack_from("<i", metadata, table)[0]
+        size = struct.unpack_from("<H", metadata, directory)[0]
+        at = 4 + 2 * number
+        offset = struct.unpack_from("<H", metadata, directory + at)[0] if at < size else 0
+        return table + offset if offset else 0
+
+    message = struct.unpack_from("<I", metadata, 0)[0]
+    header = field(message, 2)
+    batch = header + struct.unpack_from("<I", metadata, header)[0]
+    return field(batch, 3) != 0
+
+
+def _features(table: Any) -> tuple[NDArray[np.float32], tuple[str, ...] | None]:
+    import pyarrow as pa
+
+    names: tuple[str, ...] | None = None
+    if table.column_names == ["features"] and pa.types.is_fixed_size_list(table.schema.field(0).type):
+        column = table.column(0).combine_chunks()
+        if column.null_count:
+            raise RefusedError(422, "features has a null row")
+        flat = column.flatten()
+        width = column.type.list_size
+        values = _numbers(flat, "features").reshape(-1, width) if width else np.zeros((0, 0))
+    else:
+        names = tuple(table.column_names)
+        values = np.empty((table.num_rows, len(names)))
+        for j, name in enumerate(names):
+            values[:, j] = _numbers(table.column(j).combine_chunks(), repr(name))
+    if values.shape[1] == 0:
+        raise RefusedError(422, "the table has no feature columns")
+    with np.errstate(over="ignore"):
+        X: NDArray[np.float32] = np.ascontiguousarray(values, np.float32)
+    check_finite(X, "features")
+    return X, names
+
+
+def _numbers(array: Any, what: str) -> NDArray[Any]:
+    import pyarrow as pa
+
+    if not (pa.types.is_floating(array.type) or pa.types.is_integer(array.type)):
+        raise RefusedError(422, f"{what} must hold numbers, not {array.type}")
+    found: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    if np.isnan(found).sum() > array.null_count:
+        raise RefusedError(422, f"{what} holds NaN; send null for a missing feature")
+    return found

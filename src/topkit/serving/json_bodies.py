@@ -1,0 +1,98 @@
+"""Requests and answers in JSON. Matrices go straight to NumPy: models of every number would cost more than
+scoring does.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.serving.candidates import Candidates, joined, matrix, with_missing
+from topkit.serving.refusal import Limits, RefusedError, at_most
+
+TYPE = "application/json"
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise RefusedError(400, f"{name} is not JSON; write null for a missing feature")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def one_query(body: bytes, limits: Limits) -> Candidates:
+    """``{"features": [[…], …], "feature_names": […]}``, the names optional."""
+    found = _object(body, {"features", "feature_names"})
+    _check_length(found.get("features"), limits)
+    rows = _matrix(body, found.get("features"), "features")
+    return joined([rows], _names(found.get("feature_names"), rows.shape[1]), limits)
+
+
+def many_queries(body: bytes, limits: Limits) -> Candidates:
+    """``{"queries": [{"features": [[…], …]}, …], "feature_names": […]}``, the names optional."""
+    found = _object(body, {"queries", "feature_names"})
+    queries = found.get("queries")
+    if not isinstance(queries, list) or not queries:
+        raise RefusedError(422, "queries must be a list of objects with features, and not empty")
+    at_most(limits.queries, len(queries), "queries")
+    parts = []
+    for i, query in enumerate(queries):
+        if not isinstance(query, dict) or set(query) != {"features"}:
+            raise RefusedError(422, f"query {i + 1} must be an object with 'features' and nothing else")
+        _check_length(query["features"], limits)
+        parts.append(_matrix(body, query["features"], f"query {i + 1}"))
+    return joined(parts, _names(found.get("feature_names"), parts[0].shape[1]), limits)
+
+
+def answer(scores: NDArray[np.float64], ptr: NDArray[np.int64], model: str, *, batch: bool) -> bytes:
+    """Scores of each query in the order of its candidates, and the candidates' numbers best first."""
+    results = []
+    for first, last in zip(ptr[:-1].tolist(), ptr[1:].tolist(), strict=True):
+        own = scores[first:last]
+        order = np.argsort(-own, kind="stable")
+        results.append({"scores": own.tolist(), "order": order.tolist()})
+    content: dict[str, Any] = {"results": results} if batch else results[0]
+    return json.dumps({**content, "model": model}, separators=(",", ":")).encode()
+
+
+def _object(body: bytes, allowed: set[str]) -> dict[str, Any]:
+    try:
+        found = _DECODER.decode(body.decode())
+    except UnicodeDecodeError:
+        raise RefusedError(400, "the body is not UTF-8") from None
+    except RecursionError:
+        raise RefusedError(400, "the body is nested too deeply") from None
+    except ValueError as error:
+        raise RefusedError(400, f"the body is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise RefusedError(422, f"the body must be an object with {' and '.join(sorted(allowed))}")
+    unknown = set(found) - allowed
+    if unknown:
+        known = ", ".join(sorted(allowed))
+        raise RefusedError(422, f"unknown field {min(unknown)!r}; known are {known}")
+    return found
+
+
+def _matrix(body: bytes, rows: Any, where: str) -> NDArray[np.float32]:
+    # NumPy takes true for 1: where the body has the word at all, every value is looked at
+    if (b"true" in body or b"false" in body) and isinstance(rows, list) and rows:
+        with_missing(rows, where)
+    return matrix(rows, where)
+
+
+def _check_length(rows: Any, limits: Limits) -> None:
+    if isinstance(rows, list):
+        at_most(limits.candidates, len(rows), "candidates")
+
+
+def _names(names: Any, width: int) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise RefusedError(422, "feature_names must be a list of texts")
+    if len(names) != width:
+        raise RefusedError(422, f"{len(names)} feature names for {width} features")
+    return tuple(names)

@@ -19,7 +19,7 @@ Group = tuple[Any, ...]
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The mean and its 95 % interval by Student's t: mean ± t(0.975; n−1)·s/√n; of one value no wider than it.
+    """The mean and its 95 % interval by Student's t: mean ± t(0.975; n−1)·s/√n; one value has no width.
 
     >>> [round(end, 3) for end in mean_interval([0.0, 1.0, 2.0])]  # t = 4.303, s = 1
     [1.0, -1.484, 3.484]

@@ -110,4 +110,5 @@ def continue_training(ranker: Learner, data: Dataset | None = None, clicks: Clic
         model = model.after_grades(preparation(data), np.ones(data.n_queries), ranker.common.seed)
     if clicks is not None:
         model, _, _ = model.after_pages(clicks.prepared(preparation))
-    return replace(ranker, model=model)
+    times = int(ranker.provenance.get("continued", 0)) + 1
+    return replace(ranker, model=model, provenance={**ranker.provenance, "continued": times})

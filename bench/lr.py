@@ -39,23 +39,33 @@ EVENTS = 1_000_000
 
 
 def tuned(name: str, grid: list[dict[str, Any]], published: str) -> None:
-    """OHSUMED, 5 folds: each fold takes the settings with the best MAP on its validation queries."""
+    """OHSUMED, 5 folds: each fold takes the settings with the best MAP on its validation queries.
+
+    Below stands each of the settings in all folds.
+    """
     start = time.perf_counter()
-    reached, chosen, circles = [], [], []
+    reached = np.empty((len(grid), 5, len(MEASURES)))
+    chosen, circles = [], []
     for number in range(1, 6):
         train, valid, test = fold("OHSUMED-letor2", number)
         tried = [tk.ranker(name, metric="map", convention="letor3", **one).fit(train, valid) for one in grid]
         best = max(range(len(grid)), key=lambda i: tried[i].traces[0].best)
         chosen.append(best)
-        mean = tk.evaluate(test, scores_of(tried[best], test), MEASURES, "letor3").mean
-        reached.append([mean[measure] for measure in MEASURES])
+        for i, ranker in enumerate(tried):
+            mean = tk.evaluate(test, scores_of(ranker, test), MEASURES, "letor3").mean
+            reached[i, number - 1] = [mean[measure] for measure in MEASURES]
         if name == "sortnet":
             model, preparation = tried[best].model, tried[best].preparation
             circles.append(model.intransitivity(preparation(test)))  # type: ignore[misc,union-attr]
-    figures = "  ".join(f"{m} {v:.4f}" for m, v in zip(MEASURES, np.mean(reached, axis=0), strict=True))
-    print(f"{name:<8} {figures}   published {published}   {time.perf_counter() - start:.0f} s")
-    varied = [key for key in grid[0] if len({one[key] for one in grid}) > 1]
-    print(f"         chosen in each fold: {[{key: grid[i][key] for key in varied} for i in chosen]}")
+
+    def line(values: Floats) -> str:
+        return "  ".join(f"{m} {v:.4f}" for m, v in zip(MEASURES, values, strict=True))
+
+    of_folds = reached[chosen, range(5)].mean(axis=0)
+    print(f"{name:<8} {line(of_folds)}   published {published}   {time.perf_counter() - start:.0f} s")
+    for i, one in enumerate(grid):
+        varied = {key: value for key, value in one.items() if any(other[key] != value for other in grid)}
+        print(f"         {line(reached[i].mean(axis=0))}   {varied}, chosen in {chosen.count(i)} folds")
     if circles:
         print(f"         triples of test documents in a circle: {np.mean(circles):.4%}", flush=True)
 

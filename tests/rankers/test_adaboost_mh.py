@@ -36,7 +36,7 @@ def test_the_start_weighs_relevant_documents_more() -> None:
 def test_three_points_by_hand() -> None:
     """x = 1, 3, 2 of classes 0, 0, 1 with weights 1, ½, 1.
 
-    Own weights 1, ½, 2, the same for the other class: sum 7. The threshold 1.5 has φ = −, +, +, so the edge of
+    Own weights 1, ½, 2, the same for the other class: sum 7. The threshold 1.5 has φ = −, +, +: the edge of
     class 1 is (1 − ½ + 2)/7 and that of class 0 as much: γ = 5/7. The threshold 2.5 has only 3/7.
     α = ½ ln((1 + 5/7)/(1 − 5/7)) = ½ ln 6, and the loss falls to √(1 − 25/49).
     """

@@ -19,7 +19,7 @@ from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.isotonic import IsoRank, QBRank
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
-from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, LinearClasses
+from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, ClassTrees, LinearClasses, McRank
 from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
@@ -42,6 +42,7 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "click-label": ClickLabelRanker,
     "adaboost-mh": AdaBoostMH,
     "mcsvm": McSVM,
+    "mcrank": McRank,
     "tune-and-mix": TuneAndMix,
 }
 """Name → what makes the method from its settings.
@@ -64,6 +65,7 @@ MODELS: dict[str, Any] = {
         BoostedTrees,
         BoostedProducts,
         LinearClasses,
+        ClassTrees,
     )
 }
 """Kind → class of a trained model, for loading."""

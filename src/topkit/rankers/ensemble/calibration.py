@@ -24,8 +24,10 @@ Ints = NDArray[np.int64]
 IDEAL_DEPTH = 10
 """Depth of the ideal DCG that gains are divided by."""
 RIDGE = 1e-3
-"""Pull of a sigmoid to slope 1 and centre 0 (of standardised scores): two of the targets want certainty, and
-without it would let the slope grow for ever."""
+"""Pull of the log-sigmoid fit to slope 1 and centre 0 of standardised scores, if classes part perfectly."""
+NEARNESS = 1.0
+"""Pull of the other targets to the log-sigmoid fit, in units of the target there. The entropy-weighted target
+and the expected loss want certainty at any price: without it their slope would grow for ever."""
 SHRINK = 1e-4
 """Penalty on the weights of regressions of standardised scores."""
 FURTHER = 0.1
@@ -63,14 +65,16 @@ def calibrate(f: Floats, truth: Truth, names: Sequence[str] = CALIBRATIONS, reac
     classes = f.shape[1] > 1
     gains = truth.gains[truth.own]
     ideal = gains / ideal_dcg(gains, truth.ptr)
+    wanted_targets = [name for name in names if name in TARGETS and classes]
+    sigmoids = fit_sigmoids(f, truth, wanted_targets) if wanted_targets else {}
     heads = []
     for name in names:
         kind, _, scale = name.partition("/")
         if kind == "shift" and classes:
             largest = reach or float(np.abs(f).max(initial=0.0)) or 1.0
             heads.append(Head(name, "shift", np.array([largest])))
-        elif kind in TARGETS and classes:
-            heads.append(Head(name, "sigmoid", fit_sigmoid(f, truth, TARGETS[kind])))
+        elif name in sigmoids:
+            heads.append(Head(name, "sigmoid", sigmoids[name]))
         elif kind in REGRESSIONS:
             wanted = ideal if scale else gains
             # back on the scale of gains, so that heads of both kinds can be mixed
@@ -99,17 +103,31 @@ def ideal_dcg(gains: Floats, ptr: Ints) -> Floats:
     return np.repeat(np.where(total > 0, total, 1.0), lengths)
 
 
-def fit_sigmoid(f: Floats, truth: Truth, target: Target) -> Floats:
-    """(a, b) of p_ℓ ∝ σ(a(f_ℓ − b)), a > 0, that minimise a target; found in ln a and b of standardised f."""
+def fit_sigmoids(f: Floats, truth: Truth, names: Sequence[str]) -> dict[str, Floats]:
+    """(a, b) of p_ℓ ∝ σ(a(f_ℓ − b)), a > 0, for each target; found in θ = (ln a, b) of standardised f.
+
+    The log-sigmoid target is minimised first; each other one, L, as L(θ)/L(θ₁) + ½‖θ − θ₁‖² from there.
+    """
     centre, spread = float(f.mean()), float(f.std()) or 1.0
     u = (f - centre) / spread
 
-    def objective(theta: Floats) -> tuple[float, Floats]:
-        value, slope = sigmoid_objective(theta, u, truth, target)
-        return value + 0.5 * RIDGE * float(theta @ theta), slope + RIDGE * theta
+    def fit(target: Target, around: Floats, pull: float, unit: float) -> Floats:
+        def objective(theta: Floats) -> tuple[float, Floats]:
+            value, slope = sigmoid_objective(theta, u, truth, target)
+            off = theta - around
+            return value / unit + 0.5 * pull * float(off @ off), slope / unit + pull * off
 
-    log_slope, middle = _minimise(objective, np.zeros(2))
-    return np.array([np.exp(log_slope) / spread, centre + spread * middle])
+        return _minimise(objective, around)
+
+    first = fit(TARGETS["log-sigmoid"], np.zeros(2), RIDGE, 1.0)
+    found = {}
+    for name in names:
+        theta = first
+        if name != "log-sigmoid":
+            unit = abs(sigmoid_objective(first, u, truth, TARGETS[name])[0]) or 1.0
+            theta = fit(TARGETS[name], first, NEARNESS, unit)
+        found[name] = np.array([np.exp(theta[0]) / spread, centre + spread * theta[1]])
+    return found
 
 
 def sigmoid_objective(theta: Floats, u: Floats, truth: Truth, target: Target) -> tuple[float, Floats]:

@@ -164,7 +164,7 @@ class TuneAndMix:
     rounds: int = 100
     search: str = "full"
     svm: bool = True
-    rankers: tuple[str, ...] = ("ranksvm", "listnet", "lambdamart")
+    rankers: tuple[str, ...] = ("ranksvm", "listnet", "lambdamart", "mcrank")
     calibrations: tuple[str, ...] = CALIBRATIONS
     grouping: bool = False
     mix: str = "exp"

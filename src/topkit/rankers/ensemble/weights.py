@@ -14,8 +14,8 @@ from topkit.scorers.linear import best_place
 
 STRENGTHS = tuple(float(c) for c in range(0, 201, 10))
 """Values of c that are tried: 0 weighs all alike, 200 hardly listens to any but the best."""
-NEGLIGIBLE = 1e-4
-"""Members whose weight is this share of the largest are left out."""
+NEGLIGIBLE = 0.01
+"""Members with less than this share of the largest weight are left out: together they are hardly heard."""
 
 
 @dataclass(frozen=True)

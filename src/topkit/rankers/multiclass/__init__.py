@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from topkit.rankers.multiclass.boosted import BoostedProducts, BoostedTrees
+from topkit.rankers.multiclass.mcrank import ClassTrees, McRank
 from topkit.rankers.multiclass.svm import LinearClasses
 
-__all__ = ["BoostedProducts", "BoostedTrees", "LinearClasses"]
+__all__ = ["BoostedProducts", "BoostedTrees", "ClassTrees", "LinearClasses", "McRank"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from topkit.studies.kind import Kind
 from topkit.studies.kinds.beta import BETA
 from topkit.studies.kinds.budget import BUDGET
+from topkit.studies.kinds.calibration import CALIBRATION
 from topkit.studies.kinds.clicks import CLICKS
 from topkit.studies.kinds.compare import COMPARE
 from topkit.studies.kinds.fusion import FUSION
@@ -21,6 +22,7 @@ KINDS: dict[str, Kind] = {
     "learning-curve": LEARNING_CURVE,
     "grades": GRADES,
     "sigma": SIGMA,
+    "calibration": CALIBRATION,
     "fusion": FUSION,
     "labelling": LABELLING,
     "budget": BUDGET,

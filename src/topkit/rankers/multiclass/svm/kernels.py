@@ -40,17 +40,25 @@ def solve_document(own: int, bound: float, size: float, slope: Floats, dual: Flo
 
 @njit(cache=True, nogil=True)
 def sweep(
-    X: Floats, own: Ints, bounds: Floats, sizes: Floats, order: Ints, dual: Floats, weights: Floats
+    X: Floats,
+    own: Ints,
+    bounds: Floats,
+    sizes: Floats,
+    order: Ints,
+    dual: Floats,
+    weights: Floats,
+    violations: Floats,
 ) -> float:
     """Solve for each document in turn, keeping weights = Σ dual·x; the largest violation that was met.
 
     ``X`` has a row a document, ``dual`` too; ``weights`` a row a feature. A document violates by the span
-    between the largest slope and the smallest one among the duals that may still grow.
+    between the largest slope and the smallest one of the duals that may still grow; ``violations`` keeps it.
     """
     K = dual.shape[1]
     slope, now, buffer = np.empty(K), np.empty(K), np.empty(K)
     worst = 0.0
     for i in order:
+        violations[i] = 0.0
         if bounds[i] <= 0.0 or sizes[i] <= 0.0:
             continue
         for m in range(K):
@@ -68,6 +76,7 @@ def sweep(
                 low = min(low, slope[m])
         if high - low <= 1e-12:
             continue
+        violations[i] = high - low
         worst = max(worst, high - low)
         solve_document(own[i], bounds[i], sizes[i], slope, now, buffer)
         for m in range(K):

@@ -52,6 +52,8 @@ def train(
     """Fit a ranker and write its model file.
 
     Example: `topkit train focusednet --train train.txt --valid vali.txt --set k=10 --out focused.model`
+
+    Example: `topkit train click-label --train train.txt --clicks pages.txt --out clicks.model`
     """
     from topkit.data import InputError, read_preferences
     from topkit.losses import Preferences

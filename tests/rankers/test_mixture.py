@@ -112,6 +112,24 @@ def test_a_saved_mixture_holds_no_pickle_and_scores_the_same(
                     np.lib.format.read_array(stream, allow_pickle=False)
 
 
+def test_the_command_prints_the_members(tmp_path: Path) -> None:
+    """Classifier, calibration, measure and weight, heaviest first; the weights are those of the model."""
+    from typer.testing import CliRunner
+
+    from topkit.cli import app
+
+    easy_data(20).to_letor(tmp_path / "train.txt")
+    command = ["train", "tune-and-mix", "--train", str(tmp_path / "train.txt"), "--out", str(tmp_path / "m")]
+    command += ["--set", "rounds=5", "--set", "trees=4", "--set", "products=2", "--set", "rankers="]
+    shown = CliRunner().invoke(app, [*command, "--set", "calibrations=linear,shift"]).stdout.splitlines()
+    assert shown[1].split() == ["classifier", "calibration", "ndcg@10", "weight"]
+    weights = [float(line.split()[-1]) for line in shown[2:12]]
+    assert weights == sorted(weights, reverse=True)
+    model: Any = load_ranker(tmp_path / "m").model
+    assert weights[0] == pytest.approx(max(member.weight for member in model.members), abs=1e-4)
+    assert shown[-1].endswith(f"c = {model.strength:g}")
+
+
 def test_merged_labels_add_classifiers() -> None:
     data = easy_data(20)
     settings = {**SMALL, "svm": False, "products": (), "rankers": (), "grouping": True}

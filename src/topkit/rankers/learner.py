@@ -104,7 +104,9 @@ class Learner:
             "train": describe(train),
             "valid": None if valid is None else describe(valid),
             "preferences": None if preferences is None else len(preferences),
-            "versions": versions(*(("lightgbm",) if model.kind == "trees" else ())),
+            "versions": versions(
+                *(("lightgbm",) if model.kind in ("trees", "class-trees", "mixture") else ())
+            ),
         }
         return self
 

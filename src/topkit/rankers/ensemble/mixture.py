@@ -13,6 +13,7 @@ import numpy as np
 
 from topkit.data import Dataset, InputError, normalise
 from topkit.rankers.ensemble.heads import Head, mixed_gain
+from topkit.rankers.ensemble.table import member_table
 from topkit.scorers import Floats, Parts
 
 
@@ -115,6 +116,11 @@ class Mixture:
                 for member in members:
                     found[place[id(member)]] = member.head.gain(outputs[stage], source.gains)
         return found
+
+    @property
+    def details(self) -> str:
+        """The heaviest members as a table, where there are several."""
+        return member_table(self, 10) if len(self.members) > 1 else ""
 
     def only_used(self) -> Mixture:
         """The members that have a weight, and the parts of classifiers that they need."""

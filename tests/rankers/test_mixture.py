@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
+from tests.cli.test_commands import said
 from topkit.rankers import load_ranker
 from topkit.rankers.checks import easy_data
 from topkit.rankers.contract import Job
@@ -114,14 +115,10 @@ def test_a_saved_mixture_holds_no_pickle_and_scores_the_same(
 
 def test_the_command_prints_the_members(tmp_path: Path) -> None:
     """Classifier, calibration, measure and weight, heaviest first; the weights are those of the model."""
-    from typer.testing import CliRunner
-
-    from topkit.cli import app
-
     easy_data(20).to_letor(tmp_path / "train.txt")
-    command = ["train", "tune-and-mix", "--train", str(tmp_path / "train.txt"), "--out", str(tmp_path / "m")]
-    command += ["--set", "rounds=5", "--set", "trees=4", "--set", "products=2", "--set", "rankers="]
-    shown = CliRunner().invoke(app, [*command, "--set", "calibrations=linear,shift"]).stdout.splitlines()
+    words = ["--train", tmp_path / "train.txt", "--out", tmp_path / "m", "--set", "rounds=5"]
+    words += ["--set", "trees=4", "--set", "products=2", "--set", "rankers="]
+    shown = said("train", "tune-and-mix", *words, "--set", "calibrations=linear,shift").splitlines()
     assert shown[1].split() == ["classifier", "calibration", "ndcg@10", "weight"]
     weights = [float(line.split()[-1]) for line in shown[2:12]]
     assert weights == sorted(weights, reverse=True)

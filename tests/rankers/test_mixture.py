@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,20 @@ def test_the_command_prints_the_members(tmp_path: Path) -> None:
     model: Any = load_ranker(tmp_path / "m").model
     assert weights[0] == pytest.approx(max(member.weight for member in model.members), abs=1e-4)
     assert shown[-1].endswith(f"c = {model.strength:g}")
+
+
+def test_damaged_mixtures_are_refused(fitted: tk.rankers.Learner) -> None:
+    """Kernels trust their arrays, so a model that does not fit together must not get that far."""
+    assert fitted.model is not None
+    parts = fitted.model.parts()
+    for name, change in (("sizes", -1), ("stage", 50), ("source0.gains", None)):
+        array = parts.arrays[name]
+        broken = array[:-1] if change is None else array + change
+        with pytest.raises((ValueError, IndexError)):
+            Mixture.of_parts(replace(parts, arrays={**parts.arrays, name: broken}))
+    boosted = next(source for source in fitted.model.sources if source.title.startswith("tree"))
+    with pytest.raises(tk.InputError, match="asks for feature"):
+        boosted.model.outputs(np.zeros((3, 1), np.float32), [5])
 
 
 def test_merged_labels_add_classifiers() -> None:

@@ -13,7 +13,7 @@ import pytest
 import topkit as tk
 from tests.cli.test_commands import said
 from topkit.rankers import load_ranker
-from topkit.rankers.checks import easy_data
+from topkit.rankers.checks import CHECKS, easy_data
 from topkit.rankers.contract import Job
 from topkit.rankers.ensemble import Mixture, TuneAndMix
 from topkit.rankers.ensemble.members import Measurement, measure_members
@@ -187,3 +187,17 @@ def test_mcrank_finds_known_probabilities(posterior: str) -> None:
     model: Any = fitted.model
     assert model.probabilities(probe) == pytest.approx(shares, abs=0.03)
     assert fitted.score(probe) == pytest.approx(shares @ [0, 1, 3], abs=0.06)
+
+
+@pytest.mark.parametrize("check", ["learns", "seeded", "threads"])
+def test_the_bandit_learns_too_and_is_seeded(check: str) -> None:
+    CHECKS[check](lambda: tk.ranker("adaboost-mh", search="bandit", form="product", size=2, rounds=60))
+
+
+def test_the_seed_decides_what_the_bandit_draws() -> None:
+    train, test = easy_data(20), easy_data(5, seed=4)
+    first, second = (
+        tk.ranker("adaboost-mh", search="bandit", rounds=10, seed=seed).fit(train).score(test)
+        for seed in (0, 1)
+    )
+    assert not np.array_equal(first, second)

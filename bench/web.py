@@ -40,10 +40,12 @@ def database(kind: str) -> Iterator[str]:
 
 
 # -- kill -9 -----------------------------------------------------------------------------------------------
-def kill_often(kind_database: str, kills: int, assessors: int = 20, seed: int = 0) -> dict[str, int]:
+def kill_often(
+    kind_database: str, kills: int, assessors: int = 20, topics: int = 60, seed: int = 0
+) -> dict[str, int]:
     """Kill the server again and again while assessors work; then look whether anything is missing."""
     chance = random.Random(seed)
-    people = populate(kind_database, assessors, topics=200)
+    people = populate(kind_database, assessors, topics)
     server = Server(kind_database)
     load = Load()
     thread = Thread(target=lambda: asyncio.run(_until_stopped(people, server.port, load)))
@@ -159,18 +161,22 @@ def load(kind: str, seconds: float, many: int = 200) -> float:
     return rate / fastest
 
 
+PARTS = ("kills", "load")
+KINDS = ("sqlite", "postgresql")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["kills", "load"])
-    parser.add_argument("database", nargs="?", choices=["sqlite", "postgresql"])
+    parser.add_argument("words", nargs="*", help="parts and databases; all of them by default")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
     chosen = parser.parse_args()
-    for kind in [chosen.database] if chosen.database else ["sqlite", "postgresql"]:
-        if chosen.part == "kills":
-            kills(kind, chosen.kills)
-        else:
-            load(kind, chosen.seconds)
+    for part in [word for word in chosen.words if word in PARTS] or PARTS:
+        for kind in [word for word in chosen.words if word in KINDS] or KINDS:
+            if part == "kills":
+                kills(kind, chosen.kills)
+            else:
+                load(kind, chosen.seconds)
 
 
 if __name__ == "__main__":

@@ -63,6 +63,17 @@ def conventions() -> str:
     return "# Conventions\n\n" + table(("name", "rules"), rows) + "\n"
 
 
+def studies() -> str:
+    from topkit.studies.kinds import KINDS
+
+    rows = [(f"`{name}`", kind.summary) for name, kind in KINDS.items()]
+    parts = ["# Studies", table(("kind", "what it shows"), rows)]
+    for name, kind in KINDS.items():
+        settings = [(f"`{key}`", one.comment, f"`{one.default!r}`") for key, one in kind.settings.items()]
+        parts += [f"## {name}", table(("setting", "what it is", "default"), settings)]
+    return "\n\n".join(parts) + "\n"
+
+
 def commands() -> str:
     from typer.main import get_command
 
@@ -104,6 +115,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "losses": losses,
     "measures": metrics,
     "conventions": conventions,
+    "studies": studies,
     "commands": commands,
     "python": python,
 }

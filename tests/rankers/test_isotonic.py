@@ -225,6 +225,30 @@ def test_answers_to_a_pair_are_settled_by_majority() -> None:
     assert not len(decided(votes, ties=False)[0].tied[0])
 
 
+def test_tied_preferences_come_together() -> None:
+    queries = [f"q{i}" for i in range(20)]
+    data = tk.Dataset.build(
+        [[0.0], [1.0], [2.0]] * 20, [0] * 60, np.repeat(queries, 3), doc_ids=["a", "b", "c"] * 20
+    )
+    answers = Judgments(
+        preferences=tuple(
+            Preference(q, *pair) for q in queries for pair in (("a", "b", "b"), ("b", "c", "tie"))
+        )
+    )
+    assert len(Preferences.of_judgments(data, answers)) == 20
+    pairs = Preferences.of_judgments(data, answers, ties=True)
+    assert pairs.weight.tolist() == [1.0, 0.5, 0.5] * 20
+    scores = (
+        tk.ranker("isorank", min_leaf=1, trees=50, rate=0.2, bagging=1.0, feature_share=1.0, ties=ties)
+        .fit(data, preferences=pairs)
+        .score(data)
+        for ties in (None, 100.0)
+    )
+    free, tied = (abs(found[1] - found[2]) / (found[1] - found[0]) for found in scores)
+    assert free == pytest.approx(0.5, abs=0.05)  # c is left where it was, half-way
+    assert tied < 0.02
+
+
 @pytest.mark.parametrize("name", ["isorank", "qbrank"])
 def test_preferences_replace_labels(name: str) -> None:
     data = easy_data(20)

@@ -141,6 +141,8 @@ def wait_for_cells(out: Path, more: int) -> None:
 def test_killed_five_times_at_random_moments_the_table_is_that_of_an_uninterrupted_run(
     whole: Path, file: Path, tmp_path: Path
 ) -> None:
+    import psutil
+
     out = tmp_path / "out"
     chance = random.Random(7)
     done = []
@@ -148,8 +150,10 @@ def test_killed_five_times_at_random_moments_the_table_is_that_of_an_uninterrupt
         process = start(file, out, jobs=1 + chance.randrange(2))
         wait_for_cells(out, chance.randrange(1, 4))
         time.sleep(chance.random() * 0.1)
+        workers = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         process.wait()
+        assert psutil.wait_procs(workers, timeout=20)[1] == [], "workers end with the one who sent them"
         done.append(len(list(out.glob("cells/*.json"))))
     assert done == sorted(done)
     assert done[0] > 0

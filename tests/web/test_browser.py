@@ -1,128 +1,17 @@
-"""The app in a real browser: an admin, assessors with keyboards, lost connections, hostile documents."""
+"""The app in a real browser: an admin, assessors with keyboards, lost connections, a hidden tab."""
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.web.driver import (
-    PASSWORD,
-    Server,
-    accept,
-    chromium,
-    invite,
-    label,
-    make_project,
-    press,
-    seq,
-    shown,
-)
+from tests.web.driver import PASSWORD, Server, accept, invite, label, make_project, press, seq, shown
+from tests.web.stage import ORDER, QUERIES, choose, judgments, open_task, start, write_material
 from topkit.labelling import SimulatedAssessor
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-ORDER = ["elm", "oak", "fir", "ash", "yew", "bay", "fig", "nut"]
-TEXTS = {name: f"The {name} is a tree. Trees cool the streets of a city in summer." for name in ORDER}
-QUERIES = {"t1": "trees that cool cities", "t2": "fast growing trees"}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(str(tmp_path_factory.mktemp("web") / "labels.db"))
-    yield made
-    made.stop()
-
-
-@pytest.fixture(scope="module")
-def admin(server: Server, browser: Browser) -> Page:
-    page = browser.new_context().new_page()
-    accept(page, server.admin_link())
-    return page
-
-
-@pytest.fixture
-def outside() -> Iterator[tuple[str, list[str]]]:
-    """Another site: its address, and what it was asked for."""
-    asked: list[str] = []
-
-    class Note(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(204)
-            self.end_headers()
-
-        do_POST = do_GET  # noqa: N815 - named by http.server
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    site = ThreadingHTTPServer(("127.0.0.1", 0), Note)
-    Thread(target=site.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{site.server_port}", asked
-    site.shutdown()
-    site.server_close()
-
-
-def write_material(folder: Path, documents: list[dict[str, str]] | None = None) -> tuple[Path, Path]:
-    topics, texts = folder / "topics.csv", folder / "documents.jsonl"
-    told = "".join(f'{key},"{query}","Which text says more about it?"\n' for key, query in QUERIES.items())
-    topics.write_text("id,query,description\n" + told)
-    chosen = documents or [{"id": name, "title": name, "text": text} for name, text in TEXTS.items()]
-    texts.write_text("".join(json.dumps(one) + "\n" for one in chosen))
-    return topics, texts
-
-
-def start(
-    server: Server, admin: Page, folder: Path, names: list[str], documents: list[dict[str, str]] | None = None
-) -> tuple[str, list[Page]]:
-    """A project of two topics, and new assessors who all judge both."""
-    browser = admin.context.browser
-    assert browser is not None
-    pages = []
-    for name in names:
-        link = invite(admin, server.address, name)
-        page = browser.new_context().new_page()
-        accept(page, link)
-        pages.append(page)
-    topics, texts = write_material(folder, documents)
-    project = make_project(admin, server.address, f"Trees of {names[0]}", topics, texts, k=3)
-    choose(admin, names)
-    admin.get_by_label("assessors a topic").fill(str(len(names)))
-    admin.get_by_role("button", name="Assign all topics").click()
-    admin.wait_for_url(project)
-    return project, pages
-
-
-def choose(admin: Page, names: list[str]) -> None:
-    """Check these assessors and no others."""
-    for box in admin.locator(".checks label").all():
-        box.locator("input").set_checked(box.inner_text().strip() in names)
-
-
-def judgments(server: Server, name: str) -> list[tuple[str, float]]:
-    """What is in the store: answers and seconds, in order."""
-    query = """SELECT answer, seconds FROM judgment JOIN labelling ON labelling.id = judgment.labelling
-        JOIN person ON person.id = labelling.person WHERE person.name = ? ORDER BY labelling, seq"""
-    with sqlite3.connect(server.database) as connection:
-        return connection.execute(query, [name]).fetchall()
-
-
-def open_task(page: Page, address: str, query: str) -> None:
-    page.goto(address)
-    page.get_by_role("link", name=query).click()
-    page.wait_for_selector("#tool[data-seq]")
 
 
 def test_two_assessors_label_a_topic_by_keyboard(server: Server, admin: Page, tmp_path: Path) -> None:
@@ -279,66 +168,6 @@ def test_a_hidden_tab_does_not_count(server: Server, admin: Page, tmp_path: Path
     seconds = [row[1] for row in judgments(server, "Eve")]
     assert seconds[0] < 2.4
     assert seconds[1] > 1.4
-
-
-HOSTILE = {
-    "script": "<script>parent.pwned = 1; top.pwned = 1; fetch('EVIL/a')</script><p>text</p>",
-    "handler": """<img src=x onerror="top.pwned = 1"><body onload='top.pwned = 1'>text""",
-    "address": """<a id=go href="javascript:top.pwned = 1" target=_top>text</a>
-        <iframe src='javascript:top.pwned=1'></iframe>
-        <meta http-equiv=refresh content='0;url=EVIL/refresh'>""",
-    "drawing": """<svg onload='top.pwned=1'><script>top.pwned=1</script><use href='EVIL/x.svg#a'/></svg>
-        <img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='top.pwned=1'/>">""",
-    "style": """<style>@import 'EVIL/i.css'; body{background:url(EVIL/b.png)}
-        html{position:fixed;inset:0;z-index:9999}</style><link rel=stylesheet href=EVIL/l.css>""",
-    "form": """<form action=EVIL/f target=_top><button id=go>text</button></form>
-        <base href=EVIL/><object data=EVIL/o></object>
-        <embed src=EVIL/e><video src=EVIL/v autoplay></video>""",
-}
-
-
-def test_hostile_documents_are_inert(
-    server: Server, admin: Page, tmp_path: Path, outside: tuple[str, list[str]]
-) -> None:
-    evil, asked = outside
-    documents = [
-        {"id": name, "title": name, "html": body.replace("EVIL", evil)} for name, body in HOSTILE.items()
-    ]
-    escaped = "<script>top.pwned=1</script><img src=x onerror=top.pwned=1>"
-    documents.append({"id": "words", "title": escaped, "text": escaped})
-    _, (ann,) = start(server, admin, tmp_path, ["Gil"], documents)
-    dialogs: list[str] = []
-    ann.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    open_task(ann, server.address, QUERIES["t1"])
-    seen: dict[str, str] = {}
-    while ann.locator("#documents").is_visible():
-        question = shown(ann)
-        for side, name in zip("ab", question, strict=True):
-            frame = ann.locator(f"#frame-{side} iframe")
-            assert frame.get_attribute("sandbox") == ""
-            inside = ann.frame_locator(f"#frame-{side} iframe")
-            expect(inside.locator("body")).to_be_attached()
-            if inside.locator("#go").count():
-                inside.locator("#go").click(no_wait_after=True)
-            seen[str(name)] = server.address + (frame.get_attribute("src") or "")
-        ann.wait_for_timeout(150)
-        assert ann.evaluate("window.pwned") is None
-        assert ann.url.startswith(server.address)
-        press(ann, "a")  # the keys still reach the page after a click into a document
-    assert set(seen) == {*HOSTILE, escaped}
-    alone = ann.context.new_page()  # in a window of its own, a document can do no more
-    for url in seen.values():
-        alone.goto(url)
-        alone.wait_for_timeout(50)
-        assert alone.url == url
-        assert alone.evaluate("window.pwned") is None
-    assert not dialogs
-    assert asked == []
-    control = ann.context.new_page()  # the same document without our frame and policy does run
-    control.set_content(HOSTILE["script"].replace("EVIL", evil))
-    control.wait_for_timeout(300)
-    assert control.evaluate("window.pwned") == 1
-    assert asked == ["/a"]
 
 
 def test_names_for_a_screen_reader(server: Server, admin: Page, tmp_path: Path) -> None:

@@ -52,14 +52,15 @@ class Actor:
     def post(self, path: str, body: object = None, **given: Any) -> httpx.Response:
         return self.call("POST", path, **({"json": body} if body is not None else {}), **given)
 
-    def upload(self, path: str, text: str | bytes, name: str = "file.csv", **form: Any) -> httpx.Response:
-        return self.call("POST", path, files={"file": (name, text)}, data=form)
+    def upload(self, path: str, text: str | bytes, file: str = "file.csv", **form: Any) -> httpx.Response:
+        return self.call("POST", path, files={"file": (file, text)}, data=form)
 
 
 class World:
     """An app, an admin, and whoever is added."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, admin: str = "root") -> None:
+        self._admin = admin
         self.app = create_app(settings)
         self.store = self.app.state.store
         self.client = TestClient(self.app)
@@ -67,7 +68,7 @@ class World:
 
     def __enter__(self) -> Self:
         self.client.__enter__()
-        self.admin = self.person("root", "admin")
+        self.admin = self.person(self._admin, "admin")
         return self
 
     def __exit__(
@@ -81,6 +82,14 @@ class World:
             person = people.add_person(connection, name, role)
             token, visit = people.start_session(connection, person, 1)
         return Actor(self.client, person.id, visit.csrf, token)
+
+    def signed_in(self, name: str) -> Actor:
+        """Somebody who is there already."""
+        with self.store.write() as connection:
+            found = people.find_person(connection, name)
+            assert found is not None
+            token, visit = people.start_session(connection, found[0], 1)
+        return Actor(self.client, found[0].id, visit.csrf, token)
 
     def project(self, *assessors: Actor, mode: str = "overlap", **settings: Any) -> int:
         """A project with three topics and eight documents, every topic for all the assessors in pairs."""

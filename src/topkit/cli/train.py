@@ -82,7 +82,8 @@ def train(
     valid = None if valid_file is None else read_dataset(valid_file, truth=truth)
     pairs = None
     if preferences is not None:
-        pairs = Preferences.of_judgments(data, read_preferences(preferences))
+        tied = chosen.get("ties") is not None
+        pairs = Preferences.of_judgments(data, read_preferences(preferences), ties=tied)
     tried: list[Trial] = []
     with _progress(name, quiet) as report:
         if tune is None or valid is None:

@@ -135,7 +135,7 @@ def error_rate(agreement: float) -> float:
     """The error rate e of each of two assessors who agree so often: (1 − e)² + e² = agreement.
 
     >>> round(error_rate(0.897), 4)
-    0.0544
+    0.0545
     """
     return (1 - sqrt(max(2 * agreement - 1, 0.0))) / 2
 

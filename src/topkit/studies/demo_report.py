@@ -57,8 +57,8 @@ def write_report(path: Path, story: Story, table: ResultTable) -> None:
     report.words(
         f"{sure} of the differences to {BASELINE} are larger than chance explains."
         if sure
-        else f"No difference to {BASELINE} is larger than chance explains: with {story.data.n_queries} questions "
-        "only large ones would be. More labelled questions would tell, and that is what the labelling is for."
+        else f"No difference to {BASELINE} is larger than chance explains: with {story.data.n_queries} "
+        "questions only large ones would be. More labelled questions would tell."
     )
     lines = {name: [result.mean[m] for m in CURVE] for name, result in story.results.items()}
     depths = curves(range(1, K + 1), lines, "depth", "κ-NDCG")

@@ -15,10 +15,10 @@ BLUE, GREY = "#0b6bcb", "#8a939e"
 Band = Sequence[tuple[float, float]]
 
 
-def _axes(x_label: str, y_label: str, height: float = 3.6) -> tuple[Figure, Axes]:
+def _axes(x_label: str, y_label: str, height: float = 3.4) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.4, height))
+    figure = Figure(figsize=(5.6, height))
     axes = figure.subplots()
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
@@ -29,7 +29,7 @@ def _axes(x_label: str, y_label: str, height: float = 3.6) -> tuple[Figure, Axes
 
 def _legend(axes: Axes) -> None:
     """Names below the plot, where they take no width: phones are narrow."""
-    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3, fontsize="small")
+    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, fontsize="small")
 
 
 def curves(
@@ -109,7 +109,7 @@ def two_axes(
         handles=handles,
         frameon=False,
         loc="upper center",
-        bbox_to_anchor=(0.5, -0.17),
+        bbox_to_anchor=(0.5, -0.18),
         ncols=3,
         fontsize="small",
     )
@@ -118,7 +118,7 @@ def two_axes(
 
 def scatter(points: Sequence[tuple[float, float]], x_label: str, y_label: str) -> Figure:
     """Two values of each query; above the diagonal the second is larger."""
-    figure, axes = _axes(x_label, y_label, height=5.0)
+    figure, axes = _axes(x_label, y_label, height=4.6)
     low = min((min(pair) for pair in points), default=0.0)
     high = max((max(pair) for pair in points), default=1.0)
     axes.plot([low, high], [low, high], color=GREY, linewidth=1)

@@ -32,7 +32,8 @@ table { border-collapse: collapse; } .note { font-size: .85rem; margin: .3rem 0 
 th, td { padding: .35rem .8rem; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums;
          border-bottom: 1px solid var(--line); }
 th[scope=row] { text-align: left; font-weight: normal; position: sticky; left: 0; background: var(--paper); }
-@media (max-width: 40rem) { body { padding: 1rem; } th, td { padding: .3rem .4rem; font-size: .85rem; } }
+@media (max-width: 40rem) { body { padding: 1rem; } th, td { padding: .3rem .25rem; font-size: .8rem; }
+  th[scope=row] { white-space: normal; min-width: 5.5rem; } }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; } figcaption { font-size: .85rem; }
 pre { background: var(--soft); padding: .8rem; border-radius: 8px; overflow-x: auto; font-size: .85rem; }
 code { background: var(--soft); padding: .1rem .3rem; border-radius: 4px; }

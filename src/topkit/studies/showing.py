@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from topkit.metrics import Evaluation, compare, metric
-from topkit.studies.kind import Part, Plot, Table, Words
+from topkit.studies.kind import Part, Plot, Table
 from topkit.studies.plots import bars, scatter
 from topkit.studies.results import Results
 from topkit.studies.tables import ResultTable
@@ -41,7 +41,11 @@ def score_table(
                     marks[other, column] = "▲" if better else "▼"
         notes.append(
             f"▲ ▼: better or worse than {baseline}, p < {LEVEL:g}, {TESTS[test]}, "
-            f"{len(evaluations) - 1} comparisons corrected by {correction}"
+            + (
+                "for all pairs"
+                if test == "tukey"
+                else f"{len(evaluations) - 1} comparisons corrected by {correction}"
+            )
         )
     return ResultTable(
         tuple(metrics),
@@ -122,9 +126,3 @@ def importance_plot(name: str, results: Results, row: str, factor: str = "ranker
         f"{name}: the features that {row} leans on: how much its validation measure falls when a feature's "
         f"values are shuffled within each query, mean of {len(found)} fits.",
     )
-
-
-def time_words(results: Results) -> Words:
-    """What was run and how long it took."""
-    seconds = sum(float(outcome.facts.get("seconds", 0.0)) for outcome in results.outcomes)
-    return Words(f"{len(results.cells)} cells, {seconds:,.0f} seconds of work in all.")

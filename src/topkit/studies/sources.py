@@ -37,7 +37,9 @@ def describe(source: Source, fold: int, folder: Path) -> Described:
     what: dict[str, Any] = {"labels": source.labels, "truth": source.truth, "fold": fold}
     if "{fold}" in source.files or "{part}" in source.files:
         # The teacher of a query is fitted on the folds that do not test on it, so it needs all of them.
-        numbers = sorted({*source.folds, fold}) if source.truth.startswith("teacher") else [fold]
+        numbers = _all_folds(source.files, folder) if source.truth.startswith("teacher") else [fold]
+        if fold not in numbers:
+            raise InputError(f"there is no fold {fold} of {source.name!r}", f"there are {numbers}")
         files = {
             str(number): {part: _found(source.files, folder, number, part) for part in PARTS}
             for number in numbers
@@ -56,6 +58,14 @@ def describe(source: Source, fold: int, folder: Path) -> Described:
     return what, {what["file"]: str(path)}
 
 
+def _all_folds(pattern: str, folder: Path) -> list[int]:
+    """Folds 1, 2, … as far as there are files."""
+    found = [1]
+    while Path(folder, _filled(pattern, found[-1] + 1, "test")).is_file():
+        found.append(found[-1] + 1)
+    return found
+
+
 def _check_truth(source: Source) -> None:
     labels = Truth.parse(source.labels)
     if source.truth.startswith("teacher-"):
@@ -66,13 +76,16 @@ def _check_truth(source: Source) -> None:
         raise InputError(f"a teacher orders graded documents, not {labels} ones", "use labels = 'graded'")
 
 
-def _found(pattern: str, folder: Path, fold: int | None = None, part: str | None = None) -> Path:
+def _filled(pattern: str, fold: int | None = None, part: str | None = None) -> str:
     data = data_folder() if "{data}" in pattern else ""
     try:
-        name = pattern.format(data=data, fold=fold, part=part)
+        return pattern.format(data=data, fold=fold, part=part)
     except (KeyError, IndexError, ValueError):
         raise InputError(f"{pattern!r} cannot be filled in", "use {data}, {fold} and {part} only") from None
-    path = folder / name
+
+
+def _found(pattern: str, folder: Path, fold: int | None = None, part: str | None = None) -> Path:
+    path = folder / _filled(pattern, fold, part)
     if not path.is_file():
         raise InputError("there is no such file", "check the files of the study", file=path)
     return path

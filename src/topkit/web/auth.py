@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 from functools import cache
+from threading import BoundedSemaphore
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -15,6 +16,7 @@ from topkit.data.errors import InputError
 LEAST = 10
 MOST = 1000  # characters; a longer one only costs time
 _hasher = PasswordHasher()
+_few = BoundedSemaphore(4)  # a hash takes 64 MB: many at once must not fill the memory
 
 
 def hash_password(password: str) -> str:
@@ -23,7 +25,8 @@ def hash_password(password: str) -> str:
         raise InputError(
             f"a password has {LEAST} to {MOST} characters", "choose a longer one; words are fine"
         )
-    return _hasher.hash(password)
+    with _few:
+        return _hasher.hash(password)
 
 
 @cache
@@ -34,7 +37,8 @@ def _nobody() -> str:
 def password_fits(password: str, hashed: str | None) -> bool:
     """Whether it is the right one. Takes as long for people who do not exist, so that time tells nothing."""
     try:
-        return _hasher.verify(hashed or _nobody(), password[:MOST]) and hashed is not None
+        with _few:
+            return _hasher.verify(hashed or _nobody(), password[:MOST]) and hashed is not None
     except (VerificationError, InvalidHashError):
         return False
 

@@ -119,7 +119,11 @@ def _schema_of(path: FilePath) -> str:
         if last:
             digest.update((last + "\n").encode("utf-8", "surrogateescape"))
         last = text
-    head, end = next(_parsed(path), {}), json.loads(last) if last.startswith('{"end"') else {}
+    head = next(_parsed(path), {})
+    try:
+        end = json.loads(last)
+    except ValueError:
+        end = {}
     if head.get("topkit") != "backup" or end.get("sha256") != digest.hexdigest():
         raise InputError("this is no backup, or it is cut off or changed", FORM, file=path)
     return str(head["schema"])

@@ -6,6 +6,7 @@ import json
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topkit.web.settings import Settings
@@ -34,10 +35,6 @@ ALWAYS = {
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 
 
-class _TooLargeError(Exception):
-    """More was sent than is allowed."""
-
-
 class Shield:
     """Refuses what is too large or comes from another site, and puts the security headers on every answer."""
 
@@ -49,12 +46,9 @@ class Shield:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started = False
 
         async def sending(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 headers = MutableHeaders(raw=message["headers"])
                 for name, value in ALWAYS.items():
                     headers.setdefault(name, value)
@@ -80,15 +74,10 @@ class Shield:
             message = await receive()
             received += len(message.get("body", b""))
             if received > limit:
-                raise _TooLargeError
+                raise HTTPException(413, too_large)  # FastAPI passes this one on, and no other
             return message
 
-        try:
-            await self.app(scope, receiving, sending)
-        except _TooLargeError:
-            if started:
-                raise
-            await _refuse(sending, 413, too_large)
+        await self.app(scope, receiving, sending)
 
 
 def _foreign(headers: Headers) -> bool:

@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection
 
 from topkit.data.errors import InputError
 from topkit.web.store import Store
-from topkit.web.store.work import Event, add_judgments, events_after, get_task
+from topkit.web.store.work import Event, add_judgments, events_after, exists, get_task
 from topkit.web.turns import Course, Entry, Reply
 
 BATCH = 500
@@ -148,6 +148,9 @@ class Journal:
             return Reply("missing", "There is no such labelling.", None)
         if request.entry is None:
             if not fresh:
+                if not exists(connection, request.labelling):
+                    del self._courses[request.labelling]
+                    return Reply("missing", "There is no such labelling.", None)
                 self._refresh(connection, course, rows)
             return Reply("now", "", course.turn())
         outcome, message, event = course.judge(request.entry, now)

@@ -136,6 +136,7 @@ labelling = Table(
     Column("seed", Integer, nullable=False),
     Column("created", Float, nullable=False),
     UniqueConstraint("topic", "person"),  # nobody sees one query in both tools
+    sqlite_autoincrement=True,  # an id is never used again: states are kept in memory under it
 )
 
 judgment = Table(

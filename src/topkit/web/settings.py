@@ -29,7 +29,7 @@ class Settings:
     attempts: int = 5
     """Wrong passwords of one name before it has to wait; an address may have four times as many."""
     attempt_minutes: float = 15
-    session_cache_seconds: float = 2.0
+    session_cache_seconds: float = 10.0
     """For how long another process may not notice that a session has ended."""
 
     @property

@@ -16,6 +16,7 @@ from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
 from topkit.rankers.learner import Learner
+from topkit.rankers.measured import worst_ties
 from topkit.scorers import Space, check
 
 
@@ -46,8 +47,8 @@ class ClickLabelRanker:
     learns_from_clicks: ClassVar[bool] = True
     space: ClassVar[Space] = {"memory": (0.2, 0.5, 1.0)}
 
-    mix: float | None = 0.5
-    """λ: 0 ranks by grades alone, 1 by clicks alone; none chooses it on validation data."""
+    mix: float | None = None
+    """λ: 0 ranks by grades alone, 1 by clicks alone; none chooses it on validation data, or takes 0.5."""
     diversity: float = 0.0
     """κ."""
     spread: float = 1.0
@@ -83,9 +84,9 @@ class ClickLabelRanker:
             model, likelihood, count = model.after_pages(job.clicks, job.report)
             traces.append(Trace(1, values=[likelihood / max(count, 1)], reason="settled"))
         if self.mix is None and job.valid is not None:
-            valid = job.valid
+            valid = worst_ties(job.valid)
             tried = [replace(model, mix=round(0.1 * i, 1)) for i in range(11)]
-            model = max(tried, key=lambda one: job.judge(one.score(valid)))
+            model = max(tried, key=lambda one: job.measure(valid, one.score(valid)))
         return model, traces
 
 

@@ -84,15 +84,14 @@ class ClickLabel:
             return utility
         return diverse_places(self, data, gain, utility)
 
-    def log_likelihood(self, clicks: Clicks) -> tuple[float, int]:
-        """The log-likelihood of the clicks on examined documents (nothing is learnt), and their number."""
+    def log_likelihoods(self, clicks: Clicks) -> Floats:
+        """The log-likelihood of what happened to each examined document; nothing is learnt."""
         rows, X = rows_by_name(clicks.features), self._features(clicks.features)
-        total, count = 0.0, 0
+        found = [np.zeros(0)]
         for events in streamed(clicks.pages, self.layout, rows):
             p = np.clip(self.clicks.click_probability(events, X), 1e-12, 1 - 1e-12)
-            total += float(np.log(np.where(events.clicked, p, 1 - p)).sum())
-            count += len(p)
-        return total, count
+            found.append(np.log(np.where(events.clicked, p, 1 - p)))
+        return np.concatenate(found)
 
     def inspect(self, data: Dataset, query: str | None = None) -> list[dict[str, Any]]:
         """Mean and deviation of the weights with names, of both models: features, bias, positions, memories.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def s_clicks(run: Run, counts: Counts) -> dict[str, float]:
         known = [(place, counts.get(qid, {}).get(doc, (0, 0))) for place, (doc, _) in enumerate(run[qid], 1)]
         looks = sum(examinations for _, (_, examinations) in known)
         if looks:
-            found[qid] = sum(clicks / np.log2(1 + place) for place, (clicks, _) in known) / looks
+            found[qid] = sum(clicks / log2(1 + place) for place, (clicks, _) in known) / looks
     return found
 
 
@@ -71,3 +72,26 @@ def mix_sweep(
         clicks = s_clicks(tried.rank(data), counts)
         rows.append({"mix": mix, "measure": values.per_query[metric], "s_clicks": clicks})
     return rows
+
+
+def topic_folds(queries: Sequence[str], pages: Iterable[Page], count: int, seed: int = 0) -> list[int]:
+    """The fold of each query, from 0: queries that share a session are about one topic, and stay together.
+
+    >>> pages = [Page("a", ("d",), (True,), "s1"), Page("b", ("d",), (True,), "s1"), Page("c", ("d",),
+    (True,), "s2")] >>> folds = topic_folds(["a", "b", "c"], pages, 2) >>> folds[0] == folds[1] != folds[2]
+    True
+    """
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for page in pages:
+        parent[root(f"query {page.query}")] = root(f"session {page.session}")
+    topics = [root(f"query {query}") for query in queries]
+    names = sorted(set(topics))
+    places = np.random.default_rng(seed).permutation(len(names)) % count
+    where = dict(zip(names, places.tolist(), strict=True))
+    return [where[topic] for topic in topics]

@@ -107,7 +107,7 @@ def constrained_change(
 
     >>> cycle = Constraints(np.array([0, 1, 2]), np.array([1, 2, 0]), np.ones(3))
     >>> constrained_change([0.0, 0.0, 3.0], cycle).delta.round(2).tolist()
-    [0.94, 0.94, -1.88]
+    [1.0, 1.0, -2.0]
     """
     s = np.asarray(scores, np.float64)
     n, pairs = len(s), len(constraints.better)

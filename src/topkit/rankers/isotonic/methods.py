@@ -8,6 +8,7 @@ from typing import ClassVar
 from topkit.compute import Trace
 from topkit.rankers.contract import Job
 from topkit.rankers.isotonic.effort import Effort, pair_effort, query_effort
+from topkit.rankers.measured import worst_ties
 from topkit.scorers import Problem, Space, Span, Trees, TreeScorer, check
 
 SPACE: Space = {
@@ -29,9 +30,9 @@ class IsoRank:
     LR4IR 2008.
 
     >>> import topkit as tk
-    >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
+    >>> data = tk.Dataset.build([[i / 60] for i in range(60)], [i // 20 for i in range(60)], ["q"] * 60)
     >>> tk.ranker("isorank", min_leaf=1).fit(data).rank(data)["q"][0][0]
-    'q:1'
+    'q:41'
     """
 
     normalisation: ClassVar[str] = "min-max"
@@ -41,7 +42,7 @@ class IsoRank:
     slack: float = 10.0
     """λ, the price of softening margins; published with 10."""
     ties: float | None = None
-    """λ₂: equal grades (and tied preferences) shall have near scores; none leaves them free."""
+    """λ₂: equal grades (and even splits of preferences) shall have near scores; none leaves them free."""
     trees: int = 500
     leaves: int = 8
     rate: float = 0.05
@@ -70,9 +71,9 @@ class QBRank:
     Chapelle, Chen & Sun, NIPS 2007.
 
     >>> import topkit as tk
-    >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
+    >>> data = tk.Dataset.build([[i / 60] for i in range(60)], [i // 20 for i in range(60)], ["q"] * 60)
     >>> tk.ranker("qbrank", min_leaf=1).fit(data).rank(data)["q"][0][0]
-    'q:1'
+    'q:41'
     """
 
     normalisation: ClassVar[str] = "min-max"
@@ -110,12 +111,14 @@ def _scorer(method: IsoRank | QBRank) -> TreeScorer:
 
 
 def _boost(job: Job, effort: Effort, scorer: TreeScorer) -> tuple[Trees, list[Trace]]:
+    # The first trees leave most scores equal, and a file sorted by label would make them look best.
+    valid = None if job.valid is None else worst_ties(job.valid)
     problem = Problem(
         job.train,
         effort,
         float(job.query_weights.sum()),
-        job.valid,
-        None if job.valid is None else job.judge,
+        valid,
+        None if valid is None else lambda scores: job.measure(valid, scores),
         job.seed,
         job.report,
     )

@@ -6,6 +6,7 @@ from topkit.studies.kind import Kind
 from topkit.studies.kinds.beta import BETA
 from topkit.studies.kinds.budget import BUDGET
 from topkit.studies.kinds.calibration import CALIBRATION
+from topkit.studies.kinds.clicks import CLICKS
 from topkit.studies.kinds.compare import COMPARE
 from topkit.studies.kinds.fusion import FUSION
 from topkit.studies.kinds.grades import GRADES
@@ -25,5 +26,6 @@ KINDS: dict[str, Kind] = {
     "fusion": FUSION,
     "labelling": LABELLING,
     "budget": BUDGET,
+    "clicks": CLICKS,
 }
 """Every kind by its name."""

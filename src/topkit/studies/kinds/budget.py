@@ -70,26 +70,28 @@ def compute(cell: Cell) -> Outcome:
     values, pairs = _known(json.dumps(what["data"]), json.dumps(dict(cell.where)), k)
     noise = calibrated(train, values, pairs, factors["agreement"], what["of_grades"])
     order = np.random.default_rng(what["seed"]).permutation(train.n_queries)
-    labels = np.zeros(len(train), np.float32)
+    labels: dict[int, NDArray[np.float32]] = {}
     spent: list[float] = []
     names = train.names_of_documents()
     for number in order.tolist():
         rows = slice(int(train.ptr[number]), int(train.ptr[number + 1]))
         seed = what["seed"] * 100_000 + number
-        labels[rows], cost = labels_of(names[rows].tolist(), values[rows].tolist(), strategy, k, noise, seed)
+        labels[number], cost = labels_of(
+            names[rows].tolist(), values[rows].tolist(), strategy, k, noise, seed
+        )
         spent.append(cost + (spent[-1] if spent else 0.0))
         if spent[-1] > what["minutes"][-1]:
             break
     truth = GRADED if strategy == GRADES else Truth("top-k", k)
-    labelled = train.with_labels(labels, truth)
     columns: dict[str, list[object]] = {"minutes": [], "metric": [], "value": []}
     for minutes in what["minutes"]:
         many = int(np.searchsorted(spent, minutes, side="right"))
         found = {"queries": float(many)}
         if many:
-            found |= _tested(
-                cell, labelled.select(np.sort(order[:many])), data.learn.test, data.labelled.test
-            )
+            chosen = order[:many]
+            answers = np.concatenate([labels[number] for number in chosen.tolist()])
+            paid = train.select(chosen).with_labels(answers, truth)
+            found |= _tested(cell, paid, data.learn.test, data.labelled.test)
         for name, value in found.items():
             columns["minutes"].append(minutes)
             columns["metric"].append(name)

@@ -14,7 +14,11 @@ from topkit.studies.spec import Study
 
 SETTINGS = {
     "baseline": Setting("", "the ranker that others are tested against; the first unless named"),
-    "test": Setting("t", "t, wilcoxon or randomisation", ("t", "wilcoxon", "randomisation")),
+    "test": Setting(
+        "t",
+        "t, wilcoxon, randomisation or tukey (all pairs at once)",
+        ("t", "wilcoxon", "randomisation", "tukey"),
+    ),
     "correction": Setting(
         "holm", "for the number of comparisons: holm or bonferroni", ("holm", "bonferroni")
     ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from topkit.data import Dataset
 from topkit.rankers import settings_of
 from topkit.studies.fits import TOP, fit, fit_cell, measured, scores_of, turns
-from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Plot, Setting, Table
+from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Plot, Setting, Table, Words
 from topkit.studies.plots import curves
 from topkit.studies.results import Results
 from topkit.studies.sources import load
@@ -63,11 +63,25 @@ def show(study: Study, results: Results) -> Iterator[Part]:
                 f"{len(source.folds)} folds; convention {source.convention}"
             )
             yield Table(f"k-{source.name}-{which}", ResultTable(tuple(names), rows, (note,), bold=False))
+            for row, values in rows:
+                yield Words(f"{source.name}, {which}: {row} {settles(names, values)}")
             yield Plot(
                 f"k-{source.name}-{which}",
                 curves(ks, {name: list(values) for name, values in rows}, "k", which, even=True, names=names),
                 note + ".",
             )
+
+
+def settles(names: list[str], values: tuple[float, ...]) -> str:
+    """From which k on all values are within 2 % of the last.
+
+    >>> settles(["1", "2", "5", "all"], (0.40, 0.495, 0.505, 0.50))
+    'stays within 2 % of its last value from k = 2 on (k = 1: −20.0 %).'
+    """
+    last = values[-1]
+    place = next(i for i in range(len(values)) if all(abs(v - last) <= 0.02 * last for v in values[i:]))
+    before = f"{100 * (values[0] / last - 1):+.1f}".replace("-", "−")
+    return f"stays within 2 % of its last value from k = {names[place]} on (k = {names[0]}: {before} %)."
 
 
 TOP_K = Kind(

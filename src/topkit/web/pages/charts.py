@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-ROW, LABEL, WIDTH = 26, 150, 640
+ROW, LABEL, WIDTH = 26, 110, 440
 SHOWN = 40
 
 
@@ -17,12 +17,12 @@ def bars(rows: Sequence[dict[str, Any]]) -> Markup:
     if not rows:
         return Markup("")
     shown = sorted(rows, key=lambda row: row["share"])[:SHOWN] if len(rows) > SHOWN else rows
-    length = WIDTH - LABEL - 130
+    length = WIDTH - LABEL - 95
     parts = []
     for i, row in enumerate(shown):
         y, filled = i * ROW, round(length * row["share"], 1)
         name = str(row["name"])
-        short = name if len(name) <= 20 else name[:19] + "…"
+        short = name if len(name) <= 14 else name[:13] + "…"
         told = f"{row['done']} of {row['of']} done, {row['asked']} judgments"
         parts.append(
             f'<text class="name" x="{LABEL - 8}" y="{y + 17}">{escape(short)}</text>'

@@ -50,14 +50,19 @@ function waiting() {
   }
 }
 function keep(entry) {
-  const all = waiting();
-  all[entry.body.key] = entry;
-  localStorage.setItem(box, JSON.stringify(all));
+  store({ ...waiting(), [entry.body.key]: entry });
 }
 function drop(entry) {
   const all = waiting();
   delete all[entry.body.key];
-  localStorage.setItem(box, JSON.stringify(all));
+  store(all);
+}
+function store(all) {
+  try {
+    localStorage.setItem(box, JSON.stringify(all));
+  } catch {
+    // a browser that keeps nothing: the judgment is held by this page only
+  }
 }
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -118,7 +123,9 @@ function told(now) {
 
 function frame(side, shown) {
   const place = part(`frame-${side}`);
-  part(`title-${side}`).textContent = shown.title || shown.key;
+  const name = part(`title-${side}`);
+  name.textContent = shown.title || shown.key;
+  name.classList.toggle("unseen", shown.kind === "text" && shown.title !== ""); // the frame shows it, marked
   if (place.dataset.document === String(shown.id)) return; // the document stays on its side
   place.dataset.document = shown.id;
   const made = document.createElement("iframe"); // a new one each time: the back button must not step through
@@ -246,7 +253,10 @@ function onKey(event) {
 document.addEventListener("keydown", onKey);
 
 for (const button of document.querySelectorAll("[data-answer]")) {
-  button.addEventListener("click", () => answer(button.dataset.answer));
+  button.addEventListener("click", (event) => {
+    if (event.detail > 0) button.blur(); // by mouse or touch: Space is for the clock again
+    answer(button.dataset.answer);
+  });
 }
 document.querySelector("[data-do=undo]").addEventListener("click", undo);
 document.querySelector("[data-do=pause]").addEventListener("click", stopOrGo);

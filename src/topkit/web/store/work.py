@@ -154,6 +154,11 @@ def get_task(connection: Connection, number: int) -> Task | None:
     return _task(row, found.get(row.topic, []))
 
 
+def exists(connection: Connection, number: int) -> bool:
+    """Whether the labelling has not been removed."""
+    return connection.scalar(sa.select(labelling.c.id).where(labelling.c.id == number)) is not None
+
+
 def tasks_of_project(connection: Connection, number: int) -> dict[int, Task]:
     """Labelling → its task, for all of a project."""
     topics = sa.select(labelling.c.topic).where(labelling.c.project == number)

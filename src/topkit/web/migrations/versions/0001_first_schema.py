@@ -102,6 +102,7 @@ def upgrade() -> None:
         sa.Column("created", sa.Float, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_labelling"),
         sa.UniqueConstraint("topic", "person", name="uq_labelling_topic_person"),
+        sqlite_autoincrement=True,
     )
     op.create_index("ix_labelling_project", "labelling", ["project"])
     op.create_index("ix_labelling_person", "labelling", ["person"])

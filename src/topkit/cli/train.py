@@ -189,6 +189,9 @@ def _summary(made: Learner, out: Path, measure: float | None) -> None:
     measured += f"; {remark}" if remark else ""
     warned = "; some fits ended at the step limit" if "step limit" in ends else ""
     typer.echo(f"{out}: {made.name}{measured}{warned}")
+    details = getattr(made.model, "details", "")
+    if details:
+        typer.echo(details)
 
 
 @contextmanager

@@ -37,11 +37,22 @@ def train(
     ] = None,
     tune: Annotated[str | None, typer.Option(help="Search the ranker's settings: grid or optuna.")] = None,
     trials: Annotated[int, typer.Option(help="Settings that --tune tries.")] = 20,
+    memory: Annotated[
+        str | None, typer.Option(help="Train out of core on Parquet within this memory, such as 500MB.")
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Train on a Dask cluster: its address, or local to start one here.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes of --dask local.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """Fit a ranker and write its model file.
 
-    Example: `topkit train focusednet --train train.txt --valid vali.txt --set k=10 --out focused.model`
+    Examples: `topkit train focusednet --train train.txt --valid vali.txt --set k=10 --out focused.model`
+
+    `topkit train topk-listmle --train large.parquet --memory 500MB --out linear.model`
+
+    `topkit train lambdamart --train large.parquet --dask tcp://scheduler:8786 --out trees.model`
     """
     from topkit.data import InputError, read_preferences
     from topkit.losses import Preferences
@@ -54,6 +65,14 @@ def train(
     made = ranker(name, **chosen)  # wrong settings are told before large files are read
     if tune is not None and valid_file is None:
         raise InputError("--tune needs data to choose by", "give it with --valid")
+    if memory is not None or dask is not None:
+        if tune is not None or preferences is not None or truth != "graded":
+            raise InputError(
+                "--memory and --dask train on the labels of a Parquet file with the settings given",
+                "leave out --tune, --preferences and --truth (Parquet knows its own truth)",
+            )
+        _train_in_parts(name, train_file, valid_file, out, chosen, memory, dask, workers, quiet)
+        return
     data = read_dataset(train_file, truth=truth)
     valid = None if valid_file is None else read_dataset(valid_file, truth=truth)
     pairs = None
@@ -74,6 +93,43 @@ def train(
         _summary(made, out, None if valid is None else made.measure_on(valid))
 
 
+def _train_in_parts(
+    name: str,
+    train_file: Path,
+    valid_file: Path | None,
+    out: Path,
+    settings: dict[str, Any],
+    memory: str | None,
+    dask: str | None,
+    workers: int | None,
+    quiet: bool,
+) -> None:
+    from topkit.compute.cluster import ClusterError, connected
+    from topkit.data import InputError
+    from topkit.scale import parse_memory, train_in_parts
+
+    if memory is not None and dask is not None:
+        raise InputError(
+            "--memory is for one process, --dask for many", "give one of them; Dask's workers have limits"
+        )
+    limit = None if memory is None else parse_memory(memory)
+    valid = None if valid_file is None else read_dataset(valid_file)
+    with _progress(name, quiet) as report:
+        if dask is None:
+            made = train_in_parts(name, train_file, valid, memory=limit, report=report, **settings)
+        else:
+            try:
+                with connected(dask, workers) as cluster:
+                    made = train_in_parts(
+                        name, train_file.absolute(), valid, cluster=cluster, report=report, **settings
+                    )
+            except ClusterError as error:
+                raise InputError(str(error)) from None
+    made.save(out)
+    if not quiet:
+        _summary(made, out, None if valid is None else made.measure_on(valid))
+
+
 def score(
     model: Annotated[Path, typer.Argument(help="A model file that topkit train wrote.")],
     data_file: Annotated[Path, typer.Argument(metavar="DATA", help="LETOR text (.gz too) or Parquet.")],
@@ -82,22 +138,24 @@ def score(
         str, typer.Option("--format", help="scores (a number a line) or run (a TREC run).")
     ] = "scores",
 ) -> None:
-    """Score or rank the documents of a data set with a model.
+    """Score or rank the documents of a data set with a model; the data may be larger than memory.
 
     Example: `topkit score focused.model test.txt --out focused.scores`
     """
-    from topkit.data import InputError, write_run
-    from topkit.data.scores import write_scores
-    from topkit.rankers import load_ranker
+    from rich.console import Console
 
-    if form not in ("scores", "run"):
-        raise InputError(f"unknown format {form!r}", "choose scores or run")
+    from topkit.rankers import load_ranker
+    from topkit.scale.score import score_file
+
     fitted = load_ranker(model)
-    data = read_dataset(data_file)
-    if form == "run":
-        write_run(fitted.rank(data), out)
-    else:
-        write_scores(fitted.score(data), out)
+    with Console(stderr=True).status("scoring …") as status:
+        score_file(
+            fitted,
+            data_file,
+            out,
+            form,
+            progress=lambda count: status.update(f"scored {count:,} documents …"),
+        )
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -1,0 +1,54 @@
+"""How much to read at once so that a process stays within a limit."""
+
+from __future__ import annotations
+
+from topkit.data import InputError
+from topkit.data.partitions import Plan
+from topkit.scale.sums import PIECE_BYTES
+
+MIN_WORKSPACE = 48 << 20
+COPIES = 4
+"""A batch is in memory as Arrow's buffers, as a matrix, and for a moment as a copy of either."""
+PIECE_COPIES = 16
+"""Normalising and widening a piece takes a few matrices of doubles."""
+MOST_ROWS = 1 << 16
+SPARE = 24 << 20
+"""For what allocators hold back and the optimiser remembers."""
+
+
+def rows_within(memory: int | None, plan: Plan) -> int:
+    """Documents to read at once so that the process stays within ``memory`` bytes, or InputError.
+
+    To be called when everything is loaded that training needs: what it takes counts too.
+    """
+    if memory is None:
+        return MOST_ROWS
+    row = 4 * max(plan.features, 1)
+    longest = plan.longest * row
+    piece = PIECE_COPIES * max(PIECE_BYTES, longest)
+    room = memory - resident() - SPARE - piece
+    rows = min(MOST_ROWS, room // (COPIES * row))
+    if rows < 1 or room < COPIES * longest:
+        needed = memory - room + COPIES * max(longest, row)
+        raise InputError(
+            f"{memory / 1e6:.0f} MB of memory are too little for this data: the process itself and the "
+            f"longest query ({plan.longest:,} documents) take {needed / 1e6:.0f} MB",
+            "raise --memory",
+        )
+    return int(rows)
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds now."""
+    try:
+        with open("/proc/self/statm") as stream:
+            pages = int(stream.read().split()[1])
+    except OSError:  # not Linux: the peak so far is the best that is known
+        import resource
+        import sys
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else 1024 * peak
+    import os
+
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -163,12 +163,16 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
     >>> parse_setting("k=10"), parse_setting("hidden=32,16"), parse_setting("l2=none")
     (('k', 10), ('hidden', (32, 16)), ('l2', None))
+    >>> parse_setting("normalise=none")  # the one setting that has a choice of this name
+    ('normalise', 'none')
     """
     from topkit.data import InputError
 
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise InputError(f"the setting {text!r} has no value", "write it as name=value")
+    if name.strip() == "normalise":
+        return "normalise", value.strip()
     parts = [_value(part.strip()) for part in value.split(",")]
     return name.strip().replace("-", "_"), parts[0] if len(parts) == 1 else tuple(parts)
 

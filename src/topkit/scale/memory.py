@@ -7,11 +7,12 @@ from topkit.data.partitions import Plan
 from topkit.scale.sums import PIECE_BYTES
 
 MIN_WORKSPACE = 48 << 20
-COPIES = 4
+COPIES = 5
 """A batch is in memory as Arrow's buffers, as a matrix, and for a moment as a copy of either."""
 PIECE_COPIES = 16
 """Normalising and widening a piece takes a few matrices of doubles."""
-MOST_ROWS = 1 << 16
+MOST_BYTES = 8 << 20
+"""Features read at once; more would be no faster."""
 SPARE = 24 << 20
 """For what allocators hold back and the optimiser remembers."""
 
@@ -21,13 +22,14 @@ def rows_within(memory: int | None, plan: Plan) -> int:
 
     To be called when everything is loaded that training needs: what it takes counts too.
     """
-    if memory is None:
-        return MOST_ROWS
     row = 4 * max(plan.features, 1)
+    most = max(MOST_BYTES // row, 1)
+    if memory is None:
+        return most
     longest = plan.longest * row
     piece = PIECE_COPIES * max(PIECE_BYTES, longest)
     room = memory - resident() - SPARE - piece
-    rows = min(MOST_ROWS, room // (COPIES * row))
+    rows = min(most, room // (COPIES * row))
     if rows < 1 or room < COPIES * longest:
         needed = memory - room + COPIES * max(longest, row)
         raise InputError(
@@ -36,6 +38,13 @@ def rows_within(memory: int | None, plan: Plan) -> int:
             "raise --memory",
         )
     return int(rows)
+
+
+def give_memory_back() -> None:
+    """Let Arrow use the system's allocator, which returns what is freed; its own keeps it for next time."""
+    import pyarrow as pa
+
+    pa.set_memory_pool(pa.system_memory_pool())
 
 
 def resident() -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from topkit.compute.cluster import Cluster, Kept
 from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
-from topkit.data.streaming import stream_dataset
+from topkit.data.streaming import queries_between, stream_dataset
 from topkit.losses import loss
 from topkit.losses.base import Objective
 from topkit.rankers.features import Preparation
@@ -58,15 +58,8 @@ def split_queries(data: Dataset, rows: int) -> Iterator[Dataset]:
     while first < data.n_queries:
         last = int(np.searchsorted(data.ptr, data.ptr[first] + rows, side="right")) - 1
         last = max(last, first + 1)
-        yield data if (first, last) == (0, data.n_queries) else _queries(data, first, last)
+        yield data if (first, last) == (0, data.n_queries) else queries_between(data, first, last)
         first = last
-
-
-def _queries(data: Dataset, first: int, last: int) -> Dataset:
-    """A run of queries, as views."""
-    a, b = int(data.ptr[first]), int(data.ptr[last])
-    ptr = data.ptr[first : last + 1] - a
-    return Dataset(data.X[a:b], data.y[a:b], ptr, data.qids[first:last], feature_names=data.feature_names)
 
 
 Sums = tuple[float, Floats]

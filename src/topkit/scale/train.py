@@ -17,7 +17,7 @@ from topkit.rankers import Learner, ranker
 from topkit.rankers.features import Preparation
 from topkit.rankers.gradient import Gradient
 from topkit.rankers.provenance import describe, versions
-from topkit.scale.memory import MIN_WORKSPACE, rows_within
+from topkit.scale.memory import MIN_WORKSPACE, give_memory_back, rows_within
 from topkit.scale.sums import Recipe, Remembered, keep_loaded, spread_total, streamed_total, warm_up
 from topkit.scale.trees import spread_trees
 from topkit.scorers import Floats, LinearScorer, Model, Report, TreeScorer, silent
@@ -74,6 +74,8 @@ def train_in_parts(
             if cluster is not None:
                 total = spread_total(cluster, keep_loaded(cluster, plan, recipe))
             else:
+                if memory is not None:
+                    give_memory_back()
                 warm_up(recipe, head)
                 batch = rows or rows_within(memory, plan)
                 total = stack.enter_context(streamed_total(recipe, plan, batch, report))

@@ -101,7 +101,7 @@ def test_memory(train: tuple[tk.Dataset, Path]) -> None:
         parse_memory("1MB")
     with pytest.raises(tk.InputError, match=r"longest query \(15 documents\) take"):
         rows_within(60 << 20, plan)
-    assert rows_within(2 << 30, plan) == rows_within(None, plan) == (8 << 20) // 16
+    assert rows_within(2 << 30, plan) == rows_within(None, plan) == (4 << 20) // 16
 
 
 def test_pieces_are_whole_queries(train: tuple[tk.Dataset, Path]) -> None:

@@ -107,12 +107,16 @@ def _train_in_parts(
     from topkit.compute.cluster import ClusterError, connected
     from topkit.data import InputError
     from topkit.scale import parse_memory, train_in_parts
+    from topkit.scale.memory import give_memory_back
 
     if memory is not None and dask is not None:
         raise InputError(
             "--memory is for one process, --dask for many", "give one of them; Dask's workers have limits"
         )
-    limit = None if memory is None else parse_memory(memory)
+    limit = None
+    if memory is not None:
+        limit = parse_memory(memory)
+        give_memory_back()
     valid = None if valid_file is None else read_dataset(valid_file)
     with _progress(name, quiet) as report:
         if dask is None:

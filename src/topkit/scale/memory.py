@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from topkit.data import InputError
 from topkit.data.partitions import Plan
 from topkit.scale.sums import PIECE_BYTES
@@ -11,7 +13,7 @@ COPIES = 5
 """A batch is in memory as Arrow's buffers, as a matrix, and for a moment as a copy of either."""
 PIECE_COPIES = 16
 """Normalising and widening a piece takes a few matrices of doubles."""
-MOST_BYTES = 8 << 20
+MOST_BYTES = 4 << 20
 """Features read at once; more would be no faster."""
 SPARE = 24 << 20
 """For what allocators hold back and the optimiser remembers."""
@@ -41,7 +43,11 @@ def rows_within(memory: int | None, plan: Plan) -> int:
 
 
 def give_memory_back() -> None:
-    """Let Arrow use the system's allocator, which returns what is freed; its own keeps it for next time."""
+    """Let Arrow use the system's allocator, which returns what is freed; its own reserves much and keeps it.
+
+    Best called before Arrow is loaded, since its own allocator then never starts.
+    """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     import pyarrow as pa
 
     pa.set_memory_pool(pa.system_memory_pool())
@@ -58,6 +64,4 @@ def resident() -> int:
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else 1024 * peak
-    import os
-
     return pages * os.sysconf("SC_PAGE_SIZE")

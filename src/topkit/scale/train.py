@@ -47,6 +47,8 @@ def train_in_parts(
     """
     made = ranker(name, **settings)
     method = _method(made, spread=cluster is not None)
+    if memory is not None:
+        give_memory_back()
     plan = plan_partitions(path, rows or ROWS)
     wanted = made.common.normalise
     head = next(stream_dataset(path, 1000)).select([0])
@@ -74,8 +76,6 @@ def train_in_parts(
             if cluster is not None:
                 total = spread_total(cluster, keep_loaded(cluster, plan, recipe))
             else:
-                if memory is not None:
-                    give_memory_back()
                 warm_up(recipe, head)
                 batch = rows or rows_within(memory, plan)
                 total = stack.enter_context(streamed_total(recipe, plan, batch, report))

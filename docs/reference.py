@@ -63,6 +63,11 @@ def conventions() -> str:
     return "# Conventions\n\n" + table(("name", "rules"), rows) + "\n"
 
 
+def exports() -> str:
+    rows = [(f"`{name}`", summary(write)) for name, write in tk.EXPORTERS.items()]
+    return "# Export formats\n\n" + table(("name", "what is written"), rows) + "\n"
+
+
 def commands() -> str:
     from typer.main import get_command
 
@@ -104,6 +109,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "losses": losses,
     "measures": metrics,
     "conventions": conventions,
+    "exports": exports,
     "commands": commands,
     "python": python,
 }

@@ -169,6 +169,7 @@ def torch_loop(train: tk.Dataset, optimiser: str, rate: float) -> tuple[float, f
         y[q, :size] = torch.from_numpy(train.y[rows].copy())
     present = torch.isfinite(y)
     target = torch.softmax(y, 1)
+    at_zero = float(np.log(train.lengths).sum())
     w = torch.zeros(train.n_features, dtype=torch.float64, requires_grad=True)
     method: Any = torch.optim.Adam([w], lr=rate)
     if optimiser == "lbfgs":
@@ -190,7 +191,7 @@ def torch_loop(train: tk.Dataset, optimiser: str, rate: float) -> tuple[float, f
         method.zero_grad()
         scores = (X @ w).masked_fill(~present, -torch.inf)
         logs = torch.log_softmax(scores, 1).masked_fill(~present, 0.0)
-        value = -(target * logs).sum() / train.n_queries + 0.5e-3 * (w @ w)
+        value = -(target * logs).sum() / at_zero + 0.5e-3 * (w @ w)  # scaled as ours is
         value.backward()
         return value
 

@@ -68,13 +68,24 @@ def exports() -> str:
     return "# Export formats\n\n" + table(("name", "what is written"), rows) + "\n"
 
 
+def studies() -> str:
+    from topkit.studies.kinds import KINDS
+
+    rows = [(f"`{name}`", kind.summary) for name, kind in KINDS.items()]
+    parts = ["# Studies", table(("kind", "what it shows"), rows)]
+    for name, kind in KINDS.items():
+        settings = [(f"`{key}`", one.comment, f"`{one.default!r}`") for key, one in kind.settings.items()]
+        parts += [f"## {name}", table(("setting", "what it is", "default"), settings)]
+    return "\n\n".join(parts) + "\n"
+
+
 def commands() -> str:
     from typer.main import get_command
 
-    from topkit.cli import app
+    from topkit.cli import command_line
 
     parts = ["# Commands"]
-    for path, command in walk(get_command(app), "topkit"):
+    for path, command in walk(get_command(command_line()), "topkit"):
         parts += [f"## {path}", (inspect.cleandoc(command.help or "")).strip()]
         rows = [
             (f"`{'`, `'.join(parameter.opts)}`", getattr(parameter, "help", "") or "")
@@ -110,6 +121,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "measures": metrics,
     "conventions": conventions,
     "exports": exports,
+    "studies": studies,
     "commands": commands,
     "python": python,
 }

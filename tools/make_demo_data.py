@@ -1,4 +1,4 @@
-"""Makes the demo's data set from the docstrings of the standard library and the judgments beside this file.
+"""Makes the demo's data set from the docstrings of the standard library and the judgments in the package.
 
 Documents are the functions and classes of the modules below; candidates of a query are its first 14 by BM25.
 Grades are 3 (perfect), 2 (good) and 1 (fair) as listed in demo_topics.txt, and 0 for the other candidates.
@@ -18,7 +18,7 @@ import numpy as np
 
 from topkit.data import Dataset, write_letor
 
-HERE = Path(__file__).parent
+PACKAGE = Path(__file__).parent.parent / "src" / "topkit" / "studies"
 CANDIDATES = 14
 MODULES = """
 argparse ast asyncio base64 bisect bz2 calendar cmath collections concurrent.futures configparser
@@ -111,7 +111,7 @@ def main() -> None:
     ]
     whole = Field({name: words(text) + 2 * words(name) for name, text in texts.items()})
     X, y, qids, ids = [], [], [], []
-    lines = (HERE / "demo_topics.txt").read_text().splitlines()
+    lines = (PACKAGE / "demo_topics.txt").read_text().splitlines()
     for number, line in enumerate((line for line in lines if not line.startswith("#")), 1):
         query, _, judged = (part.strip() for part in line.split("|"))
         terms = words(query)
@@ -124,7 +124,7 @@ def main() -> None:
             qids.append(number)
             ids.append(name)
     data = Dataset.build(np.round(np.array(X), 4), y, qids, doc_ids=ids)
-    write_letor(data, HERE.parent / "src" / "topkit" / "studies" / "demo_data.txt")
+    write_letor(data, PACKAGE / "demo_data.txt")
     print(data)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from topkit.data import folds as folds
     from topkit.data import normalise as normalise
     from topkit.data import read_letor as read_letor
+    from topkit.data import read_pages as read_pages
     from topkit.data import read_parquet as read_parquet
     from topkit.data import read_preferences as read_preferences
     from topkit.data import read_qrels as read_qrels
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from topkit.data import read_scores as read_scores
     from topkit.data import split as split
     from topkit.data import write_letor as write_letor
+    from topkit.data import write_pages as write_pages
     from topkit.data import write_parquet as write_parquet
     from topkit.data import write_preferences as write_preferences
     from topkit.data import write_qrels as write_qrels
@@ -64,6 +66,8 @@ if TYPE_CHECKING:
     from topkit.metrics import evaluate_run as evaluate_run
     from topkit.metrics import metric as metric
     from topkit.rankers import RANKERS as RANKERS
+    from topkit.rankers import Clicks as Clicks
+    from topkit.rankers import continue_training as continue_training
     from topkit.rankers import load_ranker as load_ranker
     from topkit.rankers import ranker as ranker
     from topkit.rankers.linear import pair_margins as pair_margins
@@ -100,6 +104,8 @@ _ROOM_OF = {
     "Page": "topkit.data",
     "Preference": "topkit.data",
     "RANKERS": "topkit.rankers",
+    "Clicks": "topkit.rankers",
+    "continue_training": "topkit.rankers",
     "Run": "topkit.data",
     "Truth": "topkit.data",
     "concatenate": "topkit.data",
@@ -115,6 +121,7 @@ _ROOM_OF = {
     "pair_margins": "topkit.rankers.linear",
     "ranker": "topkit.rankers",
     "read_letor": "topkit.data",
+    "read_pages": "topkit.data",
     "read_parquet": "topkit.data",
     "read_preferences": "topkit.data",
     "read_qrels": "topkit.data",
@@ -125,6 +132,7 @@ _ROOM_OF = {
     "train_in_parts": "topkit.scale",
     "write_scores": "topkit.data",
     "write_letor": "topkit.data",
+    "write_pages": "topkit.data",
     "write_parquet": "topkit.data",
     "write_preferences": "topkit.data",
     "write_qrels": "topkit.data",

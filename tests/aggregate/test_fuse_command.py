@@ -11,7 +11,7 @@ import topkit as tk
 from tests.aggregate.test_fuse import some_runs
 from topkit.aggregate import AGGREGATORS
 from topkit.aggregate.formats import read_ranking_table, write_ranking_table
-from topkit.cli import app
+from topkit.cli import command_line
 from topkit.data import InputError
 
 runner = CliRunner()
@@ -28,7 +28,7 @@ def files(tmp_path: Path) -> list[str]:
 
 
 def call(*words: str) -> str:
-    result = runner.invoke(app, ["fuse", *words], catch_exceptions=True)
+    result = runner.invoke(command_line(), ["fuse", *words], catch_exceptions=True)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output
@@ -100,7 +100,8 @@ def test_bad_words_are_explained(files: list[str], tmp_path: Path, words: list[s
 
 def test_not_converged_is_said(files: list[str], tmp_path: Path) -> None:
     result = runner.invoke(
-        app, ["fuse", *files, "--method", "mallows", "--set", "max_steps=1", "--out", str(tmp_path / "f.run")]
+        command_line(),
+        ["fuse", *files, "--method", "mallows", "--set", "max_steps=1", "--out", str(tmp_path / "f.run")],
     )
     assert result.exit_code == 0
     assert "did not settle in 1 steps" in result.output

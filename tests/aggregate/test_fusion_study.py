@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import topkit as tk
 from tests.aggregate.test_ulara import noisy_runs
-from topkit.cli import app
+from topkit.cli import command_line
 from topkit.data import Grade, InputError, Judgments
 from topkit.studies.fusion import fusion_study, fusion_table, means, replace_by_random
 
@@ -90,12 +90,12 @@ def test_the_command_writes_tables_and_plots(tmp_path: Path) -> None:
         "0,4",
     ]
     result = CliRunner().invoke(
-        app, [*words, "--draws", "2", "--methods", "borda,rrf", "--metrics", "map,p@5"]
+        command_line(), [*words, "--draws", "2", "--methods", "borda,rrf", "--metrics", "map,p@5"]
     )
     assert result.exit_code == 0, result.output
     assert "map by the number of random rankers" in result.output
     assert (out / "fusion-map.png").stat().st_size > 1000
     assert (out / "fusion-p-5.png").exists()
     assert len((out / "fusion.csv").read_text().splitlines()) == 1 + 2 * 2 * 3
-    bad = CliRunner().invoke(app, [*words[:-1], "0,many"])
+    bad = CliRunner().invoke(command_line(), [*words[:-1], "0,many"])
     assert isinstance(bad.exception, InputError)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from topkit.cli import app
+from topkit.cli import command_line
 from topkit.data import Dataset, InputError, read_letor
 from topkit.features import Document, Index, audit, build_dataset, build_index
 
@@ -123,7 +123,9 @@ def test_nothing_to_rank_and_bad_settings(ragged: Dataset) -> None:
 def test_command_and_plot(tmp_path: Path, ragged: Dataset) -> None:
     ragged.to_letor(tmp_path / "a.txt")
     plot = tmp_path / "audit.svg"
-    result = CliRunner().invoke(app, ["data", "audit", str(tmp_path / "a.txt"), "--plot", str(plot)])
+    result = CliRunner().invoke(
+        command_line(), ["data", "audit", str(tmp_path / "a.txt"), "--plot", str(plot)]
+    )
     assert result.exit_code == 0, result.output
     assert "verdict: passed" in result.output
     assert "<svg" in plot.read_text()

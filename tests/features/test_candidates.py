@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from topkit.cli import app
+from topkit.cli import command_line
 from topkit.data import InputError, read_letor, read_parquet
 from topkit.features import (
     SAMPLING,
@@ -92,7 +92,7 @@ def test_build_command(tmp_path: Path) -> None:
     common += ["--qrels", str(tmp_path / "qrels.txt"), "--sampling", "matching"]
     parquet, text = tmp_path / "data.parquet", tmp_path / "data.txt"
     meta = tmp_path / "meta.parquet"
-    result = CliRunner().invoke(app, [*common, "--out", str(parquet), "--meta", str(meta)])
+    result = CliRunner().invoke(command_line(), [*common, "--out", str(parquet), "--meta", str(meta)])
     assert result.exit_code == 0, result.output
     assert "2 queries, 8 documents" in result.output
     data = read_parquet(parquet)
@@ -100,7 +100,7 @@ def test_build_command(tmp_path: Path) -> None:
     card = json.loads((tmp_path / "data.parquet.card.json").read_text())
     assert card["sampling"] == "matching"
     assert card["features"] == list(data.feature_names or ())
-    result = CliRunner().invoke(app, [*common, "--out", str(text)])
+    result = CliRunner().invoke(command_line(), [*common, "--out", str(text)])
     assert result.exit_code == 0, result.output
     np.testing.assert_array_equal(read_letor(text).X, data.X)
     import pyarrow.parquet as pq

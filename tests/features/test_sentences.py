@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from topkit.cli import app
+from topkit.cli import command_line
 from topkit.data import Dataset, InputError
 from topkit.features import (
     SENTENCE_FEATURES,
@@ -148,7 +148,8 @@ def test_synonyms(tmp_path: Path) -> None:
 def test_command(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("It rained. The wings were red.\n\nThe end.\n")
     result = CliRunner().invoke(
-        app, ["features", "sentences", str(tmp_path / "a.txt"), "--query", "red wing", "--depth", "1"]
+        command_line(),
+        ["features", "sentences", str(tmp_path / "a.txt"), "--query", "red wing", "--depth", "1"],
     )
     assert result.exit_code == 0, result.output
     assert "The **wings** were **red**." in result.output

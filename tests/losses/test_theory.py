@@ -120,3 +120,20 @@ def test_mallows_preserves_order() -> None:
     total = 1 + 2 * math.exp(-1) + 2 * math.exp(-2) + math.exp(-3)
     assert chances[0, 1, 2] == pytest.approx(1 / total)
     assert chances[2, 1, 0] == pytest.approx(math.exp(-3) / total)
+
+
+def test_command_prints_bounds_that_hold_and_the_table() -> None:
+    from typer.testing import CliRunner
+
+    from topkit.cli import command_line
+
+    words = ["study", "consistency", "--k", "2", "--lists", "20"]
+    result = CliRunner().invoke(command_line(["study"]), words)
+    assert result.exit_code == 0, result.output
+    lines = {line[2:30].strip(): line.split() for line in result.output.splitlines()}
+    for name in ("weighted Kendall's τ", "top-k hinge", "top-k exponential", "top-k ListMLE / ln 2"):
+        assert lines[name][-1] == "0"  # no list has a larger error than the bound
+    assert "3 > 2.000" in result.output  # log2 4, by hand
+    assert [
+        line.split()[-2:] for line in result.output.splitlines() if line.startswith("  topk-listmle")
+    ] == [["yes", "yes"]]

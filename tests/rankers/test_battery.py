@@ -18,6 +18,19 @@ QUICK: dict[str, dict[str, Any]] = {
 }
 """Settings that make the battery quick; everything else is at its default."""
 
+QUICK_RANKERS: dict[str, dict[str, Any]] = {
+    "adaboost-mh": {"rounds": 50},
+    "mcrank": {"trees": 40, "min_leaf": 5, "rate": 0.2},
+    "tune-and-mix": {
+        "trees": (8,),
+        "products": (3,),
+        "rounds": 20,
+        "rankers": ("linear-regression",),
+        "calibrations": ("shift", "log-sigmoid", "soft-ndcg", "linear", "logistic/ideal", "polynomial-2"),
+    },
+}
+"""The same for rankers whose scorer is not a setting."""
+
 EXEMPT: dict[tuple[str, str, str], str] = {}
 """(ranker, scorer, check) → why it cannot pass; a strict xfail, so an exemption that is not needed fails."""
 
@@ -43,7 +56,7 @@ def cases() -> list[Any]:
 @pytest.mark.filterwarnings("ignore::topkit.compute.NotConverged")
 @pytest.mark.parametrize(("name", "scorer", "check"), cases())
 def test_check(name: str, scorer: str, check: str) -> None:
-    settings: dict[str, Any] = {"scorer": scorer, **QUICK[scorer]} if scorer else {}
+    settings = {"scorer": scorer, **QUICK[scorer]} if scorer else QUICK_RANKERS.get(name, {})
     CHECKS[check](lambda: tk.ranker(name, **settings))
 
 

@@ -122,7 +122,7 @@ def test_the_command(train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
     np.testing.assert_allclose(loaded.score(data), whole.score(data), atol=1e-4)
     for extra, reason in (
         (["--dask", "local"], "--memory is for one process"),
-        (["--tune", "grid", "--valid", path], "leave out --tune"),
+        (["--tune", "grid", "--valid", path], "and leave out --tune"),
     ):
         refused = topkit("train", "topk-listmle", *words, *extra, "--out", tmp_path / "no")
         assert reason in refused.stderr

@@ -2,26 +2,64 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
 
+import topkit as tk
+from topkit.labelling import read_preferences_csv
 from topkit.studies import demo
+from topkit.studies.demo_data import demo_data, documents, topics
 
 
 def test_the_data_that_comes_with_the_package() -> None:
-    data = demo.demo_data()
+    data = demo_data()
     assert (data.n_queries, len(data), data.n_features) == (29, 406, 15)
     assert data.names_of_documents()[0] == "copy.copy"
 
 
+def test_questions_and_documents_belong_together() -> None:
+    data = demo_data()
+    names = {document.id for document in documents()}
+    for topic, (qid, rows) in zip(topics(), data, strict=True):
+        assert topic.id == qid
+        assert topic.description.endswith(".")
+        assert set(topic.relevance) == set(data.names_of_documents()[rows].tolist()) <= names
+        grades = dict(zip(data.names_of_documents()[rows].tolist(), data.y[rows].tolist(), strict=True))
+        assert {name: int(value) for name, value in topic.relevance.items()} == grades
+
+
+def test_a_document_that_this_python_lacks_is_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    import shutil
+
+    monkeypatch.delattr(shutil, "copystat")
+    (found,) = [document for document in documents() if document.id == "shutil.copystat"]
+    assert found.fields["abstract"] == "shutil copystat"
+
+
 @pytest.mark.slow
-def test_the_story_from_labels_to_report(tmp_path: Path) -> None:
+def test_the_story_from_documents_to_report(tmp_path: Path) -> None:
     said: list[str] = []
-    path = demo.run_demo(tmp_path / "out", seed=0, say=said.append)
-    assert path.read_text().startswith("<!doctype html>")
+    out = tmp_path / "out"
+    path = demo.run_demo(out, seed=0, say=said.append)
+    page = path.read_text()
+    assert page.startswith("<!doctype html>")
     story = "\n".join(said)
-    for name in (demo.BASELINE, *demo.RANKERS):
+    for name in (demo.BASELINE, *demo.RANKERS, demo.ON_PREFERENCES):
         assert f"\n{name}" in story
-    assert "convention yahoo" in story
-    assert "preferences" in story
+    assert len(demo.RANKERS) == 5
+    for word in ("convention yahoo", "heap", "adaptive", "topkit label serve", str(path)):
+        assert word in story
+    for word in ("Query by query", "leans on", "compress data in memory", "larger than chance"):
+        assert word in page
+    judgments, _ = read_preferences_csv(out / "preferences.csv")
+    assert {one.assessor for one in judgments.preferences} == {"assessor 1", "assessor 2"}
+    labelled = tk.read_parquet(out / "labelled.parquet")
+    assert str(labelled.truth) == "top-5"
+    with (out / "topics.csv").open(newline="") as stream:
+        assert len(list(csv.DictReader(stream))) == 29
+    with (out / "documents.csv").open(newline="") as stream:
+        shown = {row["id"] for row in csv.DictReader(stream)}
+    run = tk.read_run(out / "bm25.run")
+    assert {doc for query in run for doc, _ in run[query]} <= shown

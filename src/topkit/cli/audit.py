@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from topkit.cli.data import Regroup, Seed, read_dataset
+from topkit.cli.data import Regroup, Seed, app, read_dataset
 
 
+@app.command("audit", no_args_is_help=True)
 def audit(
     files: Annotated[list[Path], typer.Argument(help="A data set, or its parts (train, vali, test).")],
     metric: Annotated[str, typer.Option(help="Metric of the single features.")] = "map",

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from topkit.cli.label_store import register
+
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Setting
 
 app = typer.Typer(help="Label the top k with few judgments.", no_args_is_help=True)
+register(app)
 
 
 @app.command()

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from topkit.studies.run import Progress
 
 app = typer.Typer(help="Experiments that compare methods.", no_args_is_help=True)
 
@@ -13,6 +19,131 @@ app = typer.Typer(help="Experiments that compare methods.", no_args_is_help=True
 @app.callback()
 def _study() -> None:
     """Experiments that compare methods."""
+
+
+def _list_kinds(wanted: bool) -> None:
+    if not wanted:
+        return
+    from topkit.studies.kinds import KINDS
+
+    for name, kind in KINDS.items():
+        typer.echo(f"{name:15} {kind.summary}")
+    raise typer.Exit
+
+
+@app.command(no_args_is_help=True)
+def new(
+    kind: Annotated[str, typer.Argument(help="The kind of study, such as compare.")],
+    out: Annotated[Path | None, typer.Option(help="The file to write; KIND.toml unless given.")] = None,
+    list_kinds: Annotated[
+        bool, typer.Option("--list", callback=_list_kinds, is_eager=True, help="List the kinds of study.")
+    ] = False,
+) -> None:
+    """Write a commented study file, which can be run as it is or changed first.
+
+    Example: `topkit study new compare --out mine.toml`
+    """
+    from topkit.data import InputError
+    from topkit.data.files import text_writer
+    from topkit.studies.template import template
+
+    path = out or Path(f"{kind}.toml")
+    text = template(kind)
+    if path.exists():
+        raise InputError("the file is there already", "name another with --out", file=path)
+    with text_writer(path) as stream:
+        stream.write(text)
+    typer.echo(f"{path}: a study of the kind {kind}; run it with: topkit study run {path}")
+
+
+@app.command(no_args_is_help=True)
+def run(
+    file: Annotated[Path, typer.Argument(help="A study file; topkit study new writes one.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the results; the file's name with .study unless given.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Processes of one thread each; 0 for as many as cores.")] = 0,
+    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run the cells on.")] = None,
+) -> None:
+    """Run a study, or go on with one that was interrupted; cells that are done are never computed again.
+
+    Example: `topkit study run examples/compare.toml --jobs 2`
+    """
+    from topkit.compute import thread_count
+    from topkit.studies.run import run_study
+
+    folder = out or Path(f"{file.stem}.study")
+    with _progress() as tell:
+        run_study(file, folder, jobs=jobs or thread_count(), dask=dask, tell=tell)
+    report(folder)
+
+
+@app.command(no_args_is_help=True)
+def report(
+    folder: Annotated[Path, typer.Argument(help="A folder that topkit study run made.")],
+) -> None:
+    """Print the tables of a finished study and write them, its plots and an HTML report.
+
+    Example: `topkit study report compare.study`
+    """
+    from topkit.studies.publish import publish
+
+    bold = (lambda text: f"\033[1m{text}\033[0m") if sys.stdout.isatty() else str
+    typer.echo(publish(folder, bold))
+    typer.echo(f"\nreport   {folder / 'report.html'}")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Progress], None]]:
+    """A bar with the latest cell and the best row on a terminal; a line now and then elsewhere."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        told = -1
+
+        def plain(progress: Progress) -> None:
+            nonlocal told
+            tenth = 10 * progress.done // progress.total
+            if tenth != told:
+                told = tenth
+                print(
+                    f"{progress.done} of {progress.total} cells; {progress.best}", file=sys.stderr, flush=True
+                )
+
+        yield plain
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    columns = (
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("cells"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[latest]}\n{task.fields[best]}"),
+    )
+    with Bar(*columns, console=console) as bar:
+        task = bar.add_task("", total=None, latest="", best="")
+
+        def tell(progress: Progress) -> None:
+            bar.update(
+                task,
+                completed=progress.done,
+                total=progress.total,
+                latest=progress.latest,
+                best=progress.best,
+            )
+
+        yield tell
 
 
 @app.command(no_args_is_help=True)

@@ -13,7 +13,8 @@ import typer
 from topkit.cli.data import read_dataset
 
 if TYPE_CHECKING:
-    from topkit.rankers import Learner
+    from topkit.data import Dataset
+    from topkit.rankers import Clicks, Learner
     from topkit.rankers.tuning import Trial
 
 Settings = Annotated[
@@ -23,10 +24,10 @@ Settings = Annotated[
 
 def train(
     name: Annotated[str, typer.Argument(metavar="RANKER", help="A ranker's name, such as focusednet.")],
-    train_file: Annotated[
-        Path, typer.Option("--train", help="Training data: LETOR text (.gz too) or Parquet.")
-    ],
     out: Annotated[Path, typer.Option(help="The model file to write.")],
+    train_file: Annotated[
+        Path | None, typer.Option("--train", help="Training data: LETOR text (.gz too) or Parquet.")
+    ] = None,
     valid_file: Annotated[
         Path | None, typer.Option("--valid", help="Data to choose settings and to stop early by.")
     ] = None,
@@ -34,6 +35,15 @@ def train(
     truth: Annotated[str, typer.Option(help="What the labels mean: graded, order or top-K.")] = "graded",
     preferences: Annotated[
         Path | None, typer.Option(help="Preference pairs to learn from instead of labels.")
+    ] = None,
+    clicks: Annotated[
+        Path | None, typer.Option(help="Result pages with clicks, which click-label learns from.")
+    ] = None,
+    features: Annotated[
+        Path | None, typer.Option(help="Data with the features of the pages' documents, if not --train.")
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="A click-label model that goes on learning from new data.")
     ] = None,
     tune: Annotated[str | None, typer.Option(help="Search the ranker's settings: grid or optuna.")] = None,
     trials: Annotated[int, typer.Option(help="Settings that --tune tries.")] = 20,
@@ -56,32 +66,48 @@ def train(
     """
     from topkit.data import InputError, read_preferences
     from topkit.losses import Preferences
-    from topkit.rankers import ranker
+    from topkit.rankers import load_ranker, ranker, settings_of
+    from topkit.rankers.clicks.method import continue_training
     from topkit.rankers.tuning import tune as search_settings
 
     chosen = dict(parse_setting(text) for text in settings or [])
-    if preferences is not None:
+    if preferences is not None and "pairs" in settings_of(name, **chosen):
         chosen.setdefault("pairs", "given")
     made = ranker(name, **chosen)  # wrong settings are told before large files are read
     if tune is not None and valid_file is None:
         raise InputError("--tune needs data to choose by", "give it with --valid")
     if memory is not None or dask is not None:
-        if tune is not None or preferences is not None or truth != "graded":
+        others = (tune, preferences, clicks, features, start)
+        if train_file is None or any(other is not None for other in others) or truth != "graded":
             raise InputError(
                 "--memory and --dask train on the labels of a Parquet file with the settings given",
-                "leave out --tune, --preferences and --truth (Parquet knows its own truth)",
+                "give it with --train, and leave out --tune, --preferences, --clicks, --from and --truth",
             )
         _train_in_parts(name, train_file, valid_file, out, chosen, memory, dask, workers, quiet)
         return
-    data = read_dataset(train_file, truth=truth)
+    if tune is not None and clicks is not None:
+        raise InputError("--tune tries settings on labels only", "give --clicks without it")
+    data = _training_data(train_file, clicks, truth)
+    seen = None if clicks is None else _clicks(clicks, features or train_file)
+    if start is not None:
+        if chosen or valid_file or preferences or tune:
+            raise InputError(
+                "a model that goes on learning keeps its settings", "give --train or --clicks only"
+            )
+        grades = None if train_file is None else data
+        continue_training(load_ranker(start), grades, seen).save(out)
+        if not quiet:
+            typer.echo(f"{out}: {name}, gone on from {start}")
+        return
     valid = None if valid_file is None else read_dataset(valid_file, truth=truth)
     pairs = None
     if preferences is not None:
-        pairs = Preferences.of_judgments(data, read_preferences(preferences))
+        tied = chosen.get("ties") is not None
+        pairs = Preferences.of_judgments(data, read_preferences(preferences), ties=tied)
     tried: list[Trial] = []
     with _progress(name, quiet) as report:
         if tune is None or valid is None:
-            made.fit(data, valid, preferences=pairs, report=report)
+            made.fit(data, valid, preferences=pairs, clicks=seen, report=report)
         else:
             made, tried = search_settings(
                 name, data, valid, search=tune, trials=trials, preferences=pairs, report=report, **chosen
@@ -162,6 +188,28 @@ def score(
         )
 
 
+def _clicks(pages: Path, features: Path | None) -> Clicks:
+    """Pages as a stream, with the features of a data set or, without one, those that pages give."""
+    from topkit.data import read_pages
+    from topkit.rankers import Clicks
+    from topkit.rankers.clicks.pages import pages_data
+
+    known = pages_data(read_pages(pages), graded=False) if features is None else read_dataset(features)
+    return Clicks(read_pages(pages), known)
+
+
+def _training_data(file: Path | None, pages: Path | None, truth: str) -> Dataset:
+    """The training file or, without one, the graded documents of pages."""
+    from topkit.data import InputError, read_pages
+    from topkit.rankers.clicks.pages import pages_data
+
+    if file is not None:
+        return read_dataset(file, truth=truth)
+    if pages is None:
+        raise InputError("there is nothing to learn from", "give data with --train, or pages with --clicks")
+    return pages_data(read_pages(pages))
+
+
 def parse_setting(text: str) -> tuple[str, Any]:
     """A setting as typed: numbers, true, false, none; commas make a list.
 
@@ -202,6 +250,8 @@ def _summary(made: Learner, out: Path, measure: float | None) -> None:
     measured = ""
     if measure is not None:
         measured = f"; {made.common.metric} ({made.common.convention}) {measure:.4f} on the validation data"
+    remark = getattr(made.model, "remark", "")
+    measured += f"; {remark}" if remark else ""
     warned = "; some fits ended at the step limit" if "step limit" in ends else ""
     typer.echo(f"{out}: {made.name}{measured}{warned}")
 

@@ -6,6 +6,7 @@ from topkit.data.folds import Fold, folds, split
 from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Page, Preference
 from topkit.data.letor import read_letor, write_letor
 from topkit.data.normalise import NORMALISATIONS, normalise
+from topkit.data.pages import read_pages, write_pages
 from topkit.data.parquet import read_parquet, write_parquet
 from topkit.data.preferences import read_preferences, write_preferences
 from topkit.data.qrels import read_qrels, write_qrels
@@ -33,6 +34,7 @@ __all__ = [
     "folds",
     "normalise",
     "read_letor",
+    "read_pages",
     "read_parquet",
     "read_preferences",
     "read_qrels",
@@ -40,6 +42,7 @@ __all__ = [
     "read_scores",
     "split",
     "write_letor",
+    "write_pages",
     "write_parquet",
     "write_preferences",
     "write_qrels",

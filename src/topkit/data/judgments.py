@@ -8,6 +8,8 @@ from itertools import pairwise
 from math import nan
 from typing import Literal, NamedTuple, get_args, overload
 
+from topkit.data.columns import changes
+
 Answer = Literal["a", "b", "tie", "bad-a", "bad-b"]
 """A better, B better, about the same, A clearly irrelevant, B clearly irrelevant."""
 
@@ -93,11 +95,9 @@ def by_query(
     """Query → document → grade; where a document comes more than once, the last grade counts."""
     table: dict[str, dict[str, float]] = {}
     # Records of one query mostly stand together, and a stretch of them is taken at once.
-    cuts = [0, *(i for i, (a, b) in enumerate(pairwise(queries), 1) if a != b), len(queries)]
-    for start, stop in pairwise(cuts):
-        if start < stop:
-            row = table.setdefault(queries[start], {})
-            row.update(zip(docs[start:stop], grades[start:stop], strict=True))
+    for start, stop in pairwise([*changes(queries), len(queries)]):
+        row = table.setdefault(queries[start], {})
+        row.update(zip(docs[start:stop], grades[start:stop], strict=True))
     return table
 
 

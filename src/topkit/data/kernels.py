@@ -430,31 +430,73 @@ def scan_run(text, scores, row_lines, query_starts, query_spans, docs, doc_ends,
     return OK, lines, rows, queries, hards, 0
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _word(blob, i):  # type: ignore[no-untyped-def]
+    """Eight bytes as one number."""
+    low = (
+        np.uint64(blob[i])
+        | (np.uint64(blob[i + 1]) << np.uint64(8))
+        | (np.uint64(blob[i + 2]) << np.uint64(16))
+        | (np.uint64(blob[i + 3]) << np.uint64(24))
+    )
+    high = (
+        np.uint64(blob[i + 4])
+        | (np.uint64(blob[i + 5]) << np.uint64(8))
+        | (np.uint64(blob[i + 6]) << np.uint64(16))
+        | (np.uint64(blob[i + 7]) << np.uint64(24))
+    )
+    return low | (high << np.uint64(32))
+
+
 @njit(cache=True, nogil=True)
-def first_repeat(blob, ends, query_of):  # type: ignore[no-untyped-def]
-    """The first row whose query and document an earlier row has too, or −1 (one open hash table)."""
+def first_repeat(blob, ends, starts, together):  # type: ignore[no-untyped-def]
+    """The first row whose document an earlier row of its query has too, or −1.
+
+    starts: where each stretch of rows of one query begins, and the number of rows.
+    together: the query number of each stretch if a query may have several, else an empty array; then one
+    small hash table serves every stretch, because rows before the stretch count as free places.
+    """
     n = len(ends)
+    longest = n
+    if len(together) == 0:
+        longest = 0
+        for s in range(len(starts) - 1):
+            longest = max(longest, starts[s + 1] - starts[s])
     size = 16
-    while size < 2 * n:
+    while size < 2 * longest:
         size *= 2
     table = np.full(size, -1, np.int64)
+    query = np.zeros(n if len(together) else 0, np.int64)
     mask = np.uint64(size - 1)
-    for row in range(n):
-        start = ends[row - 1] if row > 0 else 0
-        length = ends[row] - start
-        h = np.uint64(14695981039346656037) ^ np.uint64(query_of[row])
-        for i in range(start, ends[row]):
-            h = (h ^ np.uint64(blob[i])) * np.uint64(1099511628211)
-        slot = (h ^ (h >> np.uint64(29))) & mask
-        while table[slot] >= 0:
-            other = table[slot]
-            begin = ends[other - 1] if other > 0 else 0
-            if (
-                query_of[other] == query_of[row]
-                and ends[other] - begin == length
-                and _same(blob, begin, start, length)
-            ):
-                return row
-            slot = (slot + np.uint64(1)) & mask
-        table[slot] = row
+    multiplier = np.uint64(0x9E3779B97F4A7C15)
+    for s in range(len(starts) - 1):
+        oldest = starts[s] if len(together) == 0 else 0
+        number = together[s] if len(together) else 0
+        for row in range(starts[s], starts[s + 1]):
+            start = ends[row - 1] if row > 0 else 0
+            stop = ends[row]
+            h = np.uint64(number)
+            i = start
+            while i + 8 <= stop:
+                h = (h ^ _word(blob, i)) * multiplier
+                h ^= h >> np.uint64(32)
+                i += 8
+            while i < stop:
+                h = (h ^ np.uint64(blob[i])) * multiplier
+                i += 1
+            slot = (h ^ (h >> np.uint64(29))) & mask
+            if len(together):
+                query[row] = number
+            while table[slot] >= oldest:
+                other = table[slot]
+                begin = ends[other - 1] if other > 0 else 0
+                same_query = len(together) == 0 or query[other] == number
+                if (
+                    same_query
+                    and ends[other] - begin == stop - start
+                    and _same(blob, begin, start, stop - start)
+                ):
+                    return row
+                slot = (slot + np.uint64(1)) & mask
+            table[slot] = row
     return -1

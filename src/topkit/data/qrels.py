@@ -16,7 +16,7 @@ def read_qrels(path: FilePath) -> Judgments:
 
     Lines that are blank or start with ``#`` are skipped.
     """
-    (queries, _, docs, texts), lines = read_columns(path, 4, FORM)
+    (queries, docs, texts), lines = read_columns(path, 4, (0, 2, 3), FORM)
     if not docs:
         raise InputError("the file holds no judgments", FORM, file=path)
     grades = {text: _grade(text) for text in set(texts)}
@@ -24,9 +24,11 @@ def read_qrels(path: FilePath) -> Judgments:
         row = next(i for i, text in enumerate(texts) if grades[text] is None)
         problem = f"the grade {decoded([texts[row][:40]])[0]!r} is not a number"
         raise InputError(problem, FORM, file=path, line=int(lines[row]))
-    values = [grades[text] or 0.0 for text in texts]
+    known = {text: grade for text, grade in grades.items() if grade is not None}
     names = {query: decoded([query])[0] for query in set(queries)}
-    table = GradeTable([names[query] for query in queries], decoded(docs), values)
+    table = GradeTable(
+        list(map(names.__getitem__, queries)), decoded(docs), list(map(known.__getitem__, texts))
+    )
     if sum(map(len, table.by_query.values())) < len(table):
         row = _first_repeat(queries, docs)
         query, doc, _ = table[row][:3]

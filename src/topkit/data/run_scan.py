@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from topkit.data import kernels
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, count_lines, line_chunks
+from topkit.data.files import FilePath, line_chunks
 from topkit.data.strings import Strings
 from topkit.data.trec import FORM, Scanned, bad_score
 
 WORTH_SPLITTING = 1 << 19
+SHORTEST_ROW = len("q 0 d 1 2 t\n")
 
 
 class _Piece(NamedTuple):
@@ -29,7 +30,7 @@ class _Piece(NamedTuple):
     problem: InputError | None
 
 
-def scan_run(path: FilePath) -> Scanned:
+def scan_run(path: FilePath) -> Scanned[Strings]:
     """Queries, starts, documents, scores and line numbers of the rows of a run."""
     names: list[str] = []
     starts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
@@ -56,16 +57,17 @@ def scan_run(path: FilePath) -> Scanned:
     return names, np.concatenate(starts), whole, np.concatenate(scores), np.concatenate(lines)
 
 
-def _halves(chunk: bytes) -> list[bytes]:
+def _halves(chunk: bytes) -> list[memoryview]:
+    whole = memoryview(chunk)
     if len(chunk) < WORTH_SPLITTING:
-        return [chunk]
+        return [whole]
     middle = chunk.index(b"\n", len(chunk) // 2) + 1
-    return [chunk[:middle], chunk[middle:]] if middle < len(chunk) else [chunk]
+    return [whole[:middle], whole[middle:]] if middle < len(chunk) else [whole]
 
 
-def _scan(chunk: bytes, path: FilePath) -> _Piece:
+def _scan(chunk: memoryview, path: FilePath) -> _Piece:
     text = np.frombuffer(chunk, np.uint8)
-    size = count_lines(chunk)
+    size = len(chunk) // SHORTEST_ROW + 1  # more than there can be; what is not written to costs nothing
     scores, lines = np.empty(size), np.empty(size, np.int64)
     starts, spans = np.empty(size, np.int64), np.empty((size, 2), np.int64)
     blob, ends = np.empty(len(text), np.uint8), np.zeros(size + 1, np.int64)
@@ -79,21 +81,22 @@ def _scan(chunk: bytes, path: FilePath) -> _Piece:
         hard = np.empty((8 * len(hard), 4), np.int64)
     problem = None
     if status == kernels.FEW_FIELDS:
-        fields = len(chunk[chunk.rfind(b"\n", 0, where) + 1 : where].split())
+        fields = len(bytes(chunk[:where]).rsplit(b"\n", 1)[-1].split())
         count = "1 field" if fields == 1 else f"{fields} fields"
         problem = InputError(f"{count} where 6 belong", line=line)
     elif status == kernels.BAD_SCORE:
-        problem = bad_score(path, line, chunk[where : where + 60].split()[0])
+        problem = bad_score(path, line, bytes(chunk[where : where + 60]).split()[0])
     for row, _, first, last in hard[:hards].tolist():
-        scores[row] = float(chunk[first:last])
+        text_of_score = bytes(chunk[first:last])
+        scores[row] = float(text_of_score)
         if np.isinf(scores[row]) and problem is None:
-            problem = bad_score(path, int(lines[row]), chunk[first:last])
+            problem = bad_score(path, int(lines[row]), text_of_score)
     return _Piece(
-        [chunk[a:b].decode("utf-8", "surrogateescape") for a, b in spans[:queries].tolist()],
+        [str(chunk[a:b], "utf-8", "surrogateescape") for a, b in spans[:queries].tolist()],
         starts[:queries],
         Strings(blob[: ends[rows]], ends[: rows + 1]),
         scores[:rows],
         lines[:rows],
-        size,
+        line,
         problem,
     )

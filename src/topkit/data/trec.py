@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from os.path import basename
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data.columns import decoded, read_columns
+from topkit.data.columns import changes, decoded, read_columns
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
 from topkit.data.letor import NUMBER
@@ -26,25 +28,31 @@ def read_run(path: FilePath, *, name: str | None = None, compiled: bool = True) 
     compiled: False parses without the compiled scanner, whose import takes longer than one ordinary run.
     """
     if compiled:
+        from topkit.data.kernels import first_repeat
         from topkit.data.run_scan import scan_run
 
         names, starts, docs, scores, lines = scan_run(path)
     else:
-        names, starts, docs, scores, lines = _scan_plainly(path)
+        names, starts, tokens, scores, lines = _scan_plainly(path)
+        docs = Strings.of_bytes(tokens)
     if not names:
         raise InputError("the file holds no results", FORM, file=path)
     number = {qid: q for q, qid in enumerate(dict.fromkeys(names))}
-    lengths = np.diff(np.append(starts, len(scores)))
-    query = np.repeat([number[qid] for qid in names], lengths)
-    repeat = _compiled_repeat(docs, query) if compiled else _plain_repeat(docs, query)
+    scattered = np.array([number[qid] for qid in names] if len(number) < len(names) else [], np.int64)
+    ptr = np.append(starts, len(scores))
+    if compiled:
+        repeat = int(first_repeat(docs.blob, docs.offsets[1:], ptr, scattered))
+    else:
+        repeat = _repeat(tokens, ptr, scattered)
     if repeat >= 0:
-        problem = f"document {docs[repeat]!r} is given a second time for query {_at(number, query[repeat])!r}"
+        query = names[int(np.searchsorted(starts, repeat, side="right")) - 1]
+        problem = f"document {docs[repeat]!r} is given a second time for query {query!r}"
         raise InputError(problem, "keep one of the two lines", file=path, line=int(lines[repeat]))
-    if len(number) < len(names):
-        order = np.argsort(query, kind="stable")
+    if len(scattered):
+        query_of_row = np.repeat(scattered, np.diff(ptr))
+        order = np.argsort(query_of_row, kind="stable")
         docs, scores = docs.take(order), scores[order]
-    ptr = np.zeros(len(number) + 1, np.int64)
-    np.cumsum(np.bincount(query, minlength=len(number)), out=ptr[1:])
+        ptr = np.append(0, np.cumsum(np.bincount(query_of_row)))
     label = basename(path).removesuffix(".gz") if name is None else name
     return Run(tuple(number), ptr, docs, scores, label)
 
@@ -65,24 +73,25 @@ def run_lines(run: Run) -> Iterator[str]:
             yield f"{qid} Q0 {doc} {rank} {score!r} {tag}\n"
 
 
-Scanned = tuple[list[str], NDArray[np.int64], Strings, NDArray[np.float64], NDArray[np.int64]]
+Docs = TypeVar("Docs")
+Scanned = tuple[list[str], NDArray[np.int64], Docs, NDArray[np.float64], NDArray[np.int64]]
 """Query of each stretch of rows, where it starts, documents, scores, and the line number of each row."""
 
 
-def _scan_plainly(path: FilePath) -> Scanned:
-    (queries, _, docs, _, texts, _), lines = read_columns(path, 6, FORM, more=True)
+def _scan_plainly(path: FilePath) -> Scanned[list[bytes]]:
+    (queries, docs, texts), lines = read_columns(path, 6, (0, 2, 4), FORM, more=True)
     # Python's float takes more than a number (1_0, inf), so the letters are looked at first.
     plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
     try:
-        scores = np.array(list(map(float, texts)), np.float64)
+        scores = np.fromiter(map(float, texts), np.float64, len(texts))
     except ValueError:
         plain = False
     if not plain or np.isinf(scores).any():
         row = next(i for i, text in enumerate(texts) if not NUMBER.fullmatch(text) or np.isinf(float(text)))
         raise bad_score(path, int(lines[row]), texts[row])
-    starts = [i for i, query in enumerate(queries) if i == 0 or query != queries[i - 1]]
+    starts = changes(queries)
     names = decoded([queries[i] for i in starts])
-    return names, np.array(starts, np.int64), Strings.of_bytes(docs), scores, lines
+    return names, np.array(starts, np.int64), docs, scores, lines
 
 
 def bad_score(path: FilePath, line: int, text: bytes) -> InputError:
@@ -91,24 +100,15 @@ def bad_score(path: FilePath, line: int, text: bytes) -> InputError:
     return InputError(f"the score {shown!r} is not a finite number", FORM, file=path, line=line)
 
 
-def _compiled_repeat(docs: Strings, query: NDArray[np.int64]) -> int:
-    from topkit.data.kernels import first_repeat
-
-    return int(first_repeat(docs.blob, docs.offsets[1:], query))
-
-
-def _plain_repeat(docs: Strings, query: NDArray[np.int64]) -> int:
-    """The first row whose query and document an earlier row has too, or −1."""
-    pairs = list(zip(query.tolist(), docs.tobytes(), strict=True))
-    if len(set(pairs)) == len(pairs):
+def _repeat(docs: list[bytes], ptr: NDArray[np.int64], scattered: NDArray[np.int64]) -> int:
+    """The first row whose document an earlier row of its query has too, or −1; as the compiled one."""
+    bounds = ptr.tolist()
+    if not len(scattered) and all(len(set(docs[a:b])) == b - a for a, b in pairwise(bounds)):
         return -1
     seen: set[tuple[int, bytes]] = set()
-    for row, pair in enumerate(pairs):
+    queries = scattered if len(scattered) else np.arange(len(bounds) - 1)
+    for row, pair in enumerate(zip(np.repeat(queries, np.diff(ptr)).tolist(), docs, strict=True)):
         if pair in seen:
             return row
         seen.add(pair)
     return -1
-
-
-def _at(number: dict[str, int], place: int) -> str:
-    return list(number)[place]

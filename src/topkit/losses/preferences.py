@@ -56,9 +56,10 @@ class Preferences:
         return cls(high[order] - start, low[order] - start, heavy[order], pairs.astype(np.int64))
 
     @classmethod
-    def of_judgments(cls, data: Dataset, judgments: Judgments) -> Preferences:
-        """The decided preferences among the documents of a data set; ties say nothing and are left out.
+    def of_judgments(cls, data: Dataset, judgments: Judgments, ties: bool = False) -> Preferences:
+        """The decided preferences among the documents of a data set.
 
+        Ties are left out or, with ``ties``, kept as half a preference each way, which pulls scores together.
         Answers of several assessors to one pair count one each. Queries and documents that the data set does
         not hold are an error, because a silent miss would train on less than was given.
         """
@@ -74,17 +75,25 @@ class Preferences:
         }
         better: list[int] = []
         worse: list[int] = []
+        weight: list[float] = []
         for preference in judgments.preferences:
             if preference.query not in start:
                 raise InputError(f"preferences name query {preference.query!r}, which the data does not hold")
-            if preference.winner is None:
+            if preference.winner is None and not ties:
                 continue
-            loser = preference.b if preference.winner == preference.a else preference.a
-            for name, side in ((preference.winner, better), (loser, worse)):
+            for name in (preference.a, preference.b):
                 if (preference.query, name) not in row:
                     raise InputError(f"query {preference.query!r} has no document {name!r} in the data")
-                side.append(row[preference.query, name])
-        return cls.of_rows(data.ptr, better, worse)
+            a, b = row[preference.query, preference.a], row[preference.query, preference.b]
+            if preference.winner is None:
+                better += [a, b]
+                worse += [b, a]
+                weight += [0.5, 0.5]
+            else:
+                better.append(a if preference.winner == preference.a else b)
+                worse.append(b if preference.winner == preference.a else a)
+                weight.append(1.0)
+        return cls.of_rows(data.ptr, better, worse, weight)
 
     def check(self, document_ptr: NDArray[np.int64]) -> None:
         """Raise unless the pairs fit queries with these documents."""

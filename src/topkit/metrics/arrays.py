@@ -80,12 +80,10 @@ def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Conven
         for measure, settings, depths, rows in families:
             values = measure.function(block, depths, used, **settings)
             for row, value in zip(rows, values, strict=True):
-                results[row, place] = value
+                results[row, block.queries] = value
 
     thread_map(work, blocks)
-    of_query = np.empty_like(by_length)
-    of_query[by_length] = np.arange(len(by_length))
-    return list(results[:, of_query])
+    return list(results)
 
 
 Family = tuple[Measure, dict[str, float], list[int | None], list[int]]

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
-from topkit.metrics.order import CACHED_DOCUMENTS, Scores, query_blocks, ranked_places
+from topkit.metrics.order import Scores, query_blocks, ranked_labels, ranked_places
 
-BLOCK_DOCUMENTS = 1 << 18
+BLOCK_DOCUMENTS = 1 << 19
 """So many documents are measured at a time: the more, the less do NumPy's calls cost."""
+
+_SLAB_DOCUMENTS = 1 << 17
+"""So many numbers are summed at a time, which a core's cache holds."""
 
 _COUNTED_GRADES = 16
 """With at most so many grades an ideal list is counted, not sorted."""
@@ -96,15 +99,9 @@ class Block:
         by_rank = np.full((max(1, int(lengths[-1])), len(queries)), -1, lists.labels.dtype)
         for part in query_blocks(lengths)[1]:
             n = lengths[part]
-            shortest, longest = int(n[0]), int(n[-1])
+            longest = int(n[-1])
             if longest > 0:
-                starts = lists.ptr[queries[part]]
-                places = ranked_places(lists.scores, starts, n, ties, lists.doc_ids)
-                places += starts[:, None]
-                labels = lists.labels.take(places, mode="clip")
-                outside = np.arange(shortest, longest) >= n[:, None]
-                np.copyto(labels[:, shortest:], -1, where=outside)
-                by_rank[:longest, part] = labels.T
+                by_rank[:longest, part] = _labels_in_order(lists, queries[part], n, ties).T
         return cls(lists, queries, lengths, ties, by_rank)
 
     @cached_property
@@ -214,6 +211,20 @@ class Block:
         return ideal_or_zero
 
 
+def _labels_in_order(
+    lists: Lists, queries: NDArray[np.int64], lengths: NDArray[np.int64], ties: Ties
+) -> Labels:
+    """Labels by falling score, one row a query, with −1 after the end of a list."""
+    starts = lists.ptr[queries]
+    if lists.labels.dtype == np.int8:
+        small: NDArray[np.int8] = lists.labels.view(np.int8)
+        return ranked_labels(small, lists.scores, starts, lengths, ties, lists.doc_ids)
+    places = ranked_places(lists.scores, starts, lengths, ties, lists.doc_ids)
+    labels: Labels = lists.labels.take(places + starts[:, None], mode="clip")
+    labels[np.arange(labels.shape[1]) >= lengths[:, None]] = -1
+    return labels
+
+
 LabelFunction = Callable[[Labels], Floats]
 
 
@@ -241,7 +252,7 @@ def running(operation: np.ufunc, rows: NDArray[Number]) -> NDArray[Number]:
 
 def slabs(shape: tuple[int, ...]) -> Iterator[slice]:
     """Slices of ranks of an array (ranks, queries) that stay in the cache of a core."""
-    step = max(1, CACHED_DOCUMENTS // shape[1])
+    step = max(1, _SLAB_DOCUMENTS // shape[1])
     for first in range(0, shape[0], step):
         yield slice(first, min(first + step, shape[0]))
 

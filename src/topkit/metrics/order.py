@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from topkit.data import InputError, Strings
 from topkit.metrics.conventions import Ties
 
-CACHED_DOCUMENTS = 1 << 15
-"""So many documents are sorted at a time: their keys stay in the cache of a core."""
+SORTED_DOCUMENTS = 1 << 16
+"""So many documents are sorted at a time: few enough for a core's cache, many for each turn of the lock."""
 
 Scores = NDArray[np.floating[Any]]
 """64-bit numbers, or 32-bit ones."""
@@ -21,13 +21,14 @@ _LARGEST = np.int64(np.iinfo(np.int64).max)
 
 
 def query_blocks(
-    lengths: NDArray[np.int64], size: int = CACHED_DOCUMENTS
+    lengths: NDArray[np.int64], size: int = SORTED_DOCUMENTS
 ) -> tuple[NDArray[np.int64], list[slice]]:
     """Queries by rising length, and slices of them that fill about ``size`` places each when padded.
 
     Queries without documents have a slice of their own.
     """
-    by_length = np.argsort(lengths, kind="stable")
+    short = int(lengths.max(initial=0)) < 1 << 16
+    by_length = np.argsort(lengths.astype(np.uint16) if short else lengths, kind="stable")  # radix sort
     ordered = lengths[by_length]
     start = int(np.searchsorted(ordered, 1))
     blocks = [slice(0, start)] if start else []
@@ -49,52 +50,111 @@ def ranked_places(
     ties: Ties,
     doc_ids: Strings | None,
 ) -> NDArray[np.int64]:
-    """Places of documents in their queries by falling score: (queries, longest); nonsense after a list's end.
+    """Places of documents in their queries by falling score, (queries, longest); nonsense after its end."""
+    keys, bits = _sort_keys(scores, starts, lengths)
+    near = _undecided(keys, bits)
+    keys &= np.int64((1 << bits) - 1)
+    if len(near):
+        _settle_ties(keys, near, scores, starts, ties, doc_ids)
+    return keys
+
+
+def ranked_labels(
+    labels: NDArray[np.int8],
+    scores: Scores,
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    ties: Ties,
+    doc_ids: Strings | None,
+) -> NDArray[np.int8]:
+    """The labels by falling score: (queries, longest), with −1 after a list's end.
+
+    A label travels in the lowest 8 bits of the key that is sorted, so that nothing is looked up afterwards.
+    """
+    keys, bits = _sort_keys(scores, starts, lengths, labels)
+    near = _undecided(keys, bits)
+    ranked = keys.astype(np.int8)  # keeps the lowest 8 bits
+    if len(near):
+        keys >>= np.int64(8)
+        keys &= np.int64((1 << (bits - 8)) - 1)
+        spots = _settle_ties(keys, near, scores, starts, ties, doc_ids)
+        ranked.ravel()[spots] = labels[keys.ravel()[spots] + starts[spots // keys.shape[1]]]
+    return ranked
+
+
+def _sort_keys(
+    scores: Scores,
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    labels: NDArray[np.int8] | None = None,
+) -> tuple[NDArray[np.int64], int]:
+    """Sorted integers (queries, longest) and how many low bits of them are place and label.
 
     Scores and places are packed into one integer each, because sorting values is several times as fast as
-    sorting indices and the place in the low bits settles ties by input order for nothing. The few
-    documents whose order hangs on the bits that gave way to the place are ordered again in full.
+    sorting indices and the place in the low bits settles ties by input order for nothing.
     """
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
     places = np.arange(width)
     keys = _as_integers(_gathered(scores, starts, lengths, width))
     bits = max(1, (width - 1).bit_length())
-    low = np.int64((1 << bits) - 1)
-    keys &= ~low
-    keys |= places
+    keys &= np.int64(-1 << bits if labels is None else -1 << (bits + 8))
+    if labels is None:
+        keys |= places
+        beyond = _LARGEST - (places << bits)
+    else:
+        keys |= places << 8
+        keys |= _gathered(labels, starts, lengths, width).view(np.uint8)
+        bits += 8
+        beyond = (_LARGEST - (places << bits)) | 255  # the label −1
     if shortest < width:  # what is beyond the end of a list goes last, no two keys alike
-        edge = places[shortest:]
-        np.copyto(keys[:, shortest:], _LARGEST - (edge << bits), where=edge >= lengths[:, None])
+        outside = places[shortest:] >= lengths[:, None]
+        np.copyto(keys[:, shortest:], beyond[shortest:], where=outside)
     keys.sort(axis=1)
-    flat = keys.ravel()
-    near = np.flatnonzero(np.bitwise_xor(flat[1:], flat[:-1]).view(np.uint64) <= np.uint64(low))
-    near = near[(near + 1) % width != 0]  # not the last of one query and the first of the next
-    keys &= low
-    if len(near):
-        _settle_ties(keys, near, scores, starts, ties, doc_ids)
-    return keys
+    return keys, bits
 
 
-def _gathered(scores: Scores, starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int) -> Scores:
-    """The scores of each query in a row, (queries, width); after a list's end, nonsense."""
-    last = len(scores) - width
-    windows = as_strided(scores, (last + 1, width), scores.strides * 2, writeable=False)
+def _undecided(keys: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    """Spots whose key and the next one of the same query are alike but for their low bits.
+
+    Their order hangs on the bits of the score that gave way to place and label.
+    """
+    flat, width = keys.ravel(), keys.shape[1]
+    alike = np.bitwise_xor(flat[1:], flat[:-1]).view(np.uint64) < np.uint64(1 << bits)
+    near: NDArray[np.int64] = np.flatnonzero(alike)
+    inner: NDArray[np.bool_] = (near + 1) % width != 0  # not the last of one query and the first of the next
+    return near[inner]
+
+
+Values = TypeVar("Values", bound=np.generic)
+
+
+def _gathered(
+    values: NDArray[Values], starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int
+) -> NDArray[Values]:
+    """The values of each query in a row, (queries, width); after a list's end, nonsense."""
+    last = len(values) - width
+    windows = as_strided(values, (last + 1, width), values.strides * 2, writeable=False)
     rows = windows[np.minimum(starts, last)]
     for row in np.flatnonzero(starts > last):  # too near to the end of the array for a window
         own = slice(int(starts[row]), int(starts[row] + lengths[row]))
-        rows[row, : lengths[row]] = scores[own]
+        rows[row, : lengths[row]] = values[own]
     return rows
 
 
 def _as_integers(numbers: Scores) -> NDArray[np.int64]:
-    """Integers in the opposite order of the numbers; the memory of 64-bit numbers is used again."""
+    """Integers that rise as the numbers fall; some unlike numbers may become alike, none change order.
+
+    Numbers are taken from the largest finite one, which leaves none below zero but −∞, and the bits of such
+    numbers are in order as integers. The memory of 64-bit numbers is used again.
+    """
     again = numbers if numbers.dtype == np.float64 else None
-    keys = np.subtract(0.0, numbers, out=again, dtype=np.float64).view(np.int64)  # and makes both zeros one
-    flip = (keys >> 63).view(np.uint64)  # all bits of a negative number but its sign run backwards
-    flip >>= np.uint64(1)
-    keys ^= flip.view(np.int64)
-    return keys
+    largest = float(numbers.max())
+    if largest == np.inf:
+        largest = float(np.max(numbers, where=np.isfinite(numbers), initial=-np.inf))
+        largest = max(largest, np.finfo(np.float64).min)
+    with np.errstate(over="ignore"):
+        return np.subtract(largest, numbers, out=again, dtype=np.float64).view(np.int64)
 
 
 def _settle_ties(
@@ -104,13 +164,16 @@ def _settle_ties(
     starts: NDArray[np.int64],
     ties: Ties,
     doc_ids: Strings | None,
-) -> None:
-    """Order what the sort saw as equal, the spots ``near`` and after them, by all bits, then by ``ties``."""
+) -> NDArray[np.int64]:
+    """Order what the sort saw as equal, the spots ``near`` and after them, by all bits, then by ``ties``.
+
+    The spots that may have changed are returned.
+    """
     flat, width = places.ravel(), places.shape[1]
     start = starts[near // width]
     differ = scores[start + flat[near]] != scores[start + flat[near + 1]]
     if ties == "input" and not differ.any():
-        return
+        return near[:0]
     opens = np.diff(near, prepend=-9) != 1  # where a group of neighbours begins
     if ties == "input":  # a group of truly equal scores is in order already
         group = np.cumsum(opens) - 1
@@ -131,6 +194,7 @@ def _settle_ties(
     else:
         by_name = np.argsort(rows, kind="stable")
     flat[spots] = flat[spots][by_name[np.lexsort((-scores[rows[by_name]], group[by_name]))]]
+    return spots
 
 
 def as_scores(scores: ArrayLike) -> Scores:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import compress
+from operator import not_
 from typing import Literal
 
 import numpy as np
@@ -117,7 +119,7 @@ def _with_grades(lists: Lists, grades: list[dict[str, float]], places: list[dict
     missed_ptr = [0]
     for of_query, place in zip(grades, places, strict=True):
         found += map(of_query.get, place)
-        missed += [grade for doc, grade in of_query.items() if doc not in place]
+        missed += compress(of_query.values(), map(not_, map(place.__contains__, of_query)))
         missed_ptr.append(len(missed))
     labels = np.array(found, np.float64)  # NaN: not in the pool
     labels[labels < 0] = -2.0  # in the pool, but not judged

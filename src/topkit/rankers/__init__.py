@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from topkit.rankers.clicks.events import Clicks
+from topkit.rankers.clicks.method import continue_training
 from topkit.rankers.contract import Job, Method, OrderModel, Ranker, ScoringRanker
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.registry import MODELS, RANKERS, load_ranker, ranker, settings_of, space_of
@@ -9,6 +11,7 @@ from topkit.rankers.registry import MODELS, RANKERS, load_ranker, ranker, settin
 __all__ = [
     "MODELS",
     "RANKERS",
+    "Clicks",
     "Common",
     "Job",
     "Learner",
@@ -16,6 +19,7 @@ __all__ = [
     "OrderModel",
     "Ranker",
     "ScoringRanker",
+    "continue_training",
     "load_ranker",
     "ranker",
     "settings_of",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,9 @@ from topkit.compute import Trace
 from topkit.data import Dataset, Run
 from topkit.losses import Preferences
 from topkit.scorers import Floats, Model, Parts, Report, silent
+
+if TYPE_CHECKING:
+    from topkit.rankers.clicks.events import Clicks
 
 Measure = Callable[[Dataset, Floats], float]
 """(data, scores) → the mean of the chosen measure, turned so that larger is better."""
@@ -37,12 +40,14 @@ class Ranker(Protocol):
         *,
         weights: ArrayLike | None = None,
         preferences: Preferences | None = None,
+        clicks: Clicks | None = None,
         report: Report = silent,
     ) -> Self:
         """Learn from ``train``; choose settings and stop by the measure on ``valid``. Returns itself.
 
         ``weights`` gives each training query its weight. ``preferences`` are pairs of training documents,
-        which pairwise methods learn from instead of the labels.
+        which pairwise methods learn from instead of the labels. ``clicks`` are result pages, which the
+        click-and-label ranker learns from beside the labels.
         """
         ...
 
@@ -93,6 +98,8 @@ class Job:
     metric: str = "ndcg@10"
     """The name of the measure, for methods that optimise it directly, and its convention."""
     convention: str = "yahoo"
+    clicks: Clicks | None = None
+    """Result pages with prepared features; only methods with ``learns_from_clicks`` get any."""
 
     def judge(self, scores: Floats) -> float:
         """The measure of validation scores, larger is better."""

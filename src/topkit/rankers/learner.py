@@ -15,6 +15,7 @@ from topkit.data import Dataset, InputError, Run
 from topkit.losses import Preferences
 from topkit.metrics import convention as convention_named
 from topkit.metrics import evaluate_arrays, metric
+from topkit.rankers.clicks.events import Clicks
 from topkit.rankers.contract import Job, Measure, Method, OrderModel
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import write_model
@@ -72,12 +73,15 @@ class Learner:
         *,
         weights: ArrayLike | None = None,
         preferences: Preferences | None = None,
+        clicks: Clicks | None = None,
         report: Report = silent,
     ) -> Learner:
         """Learn from ``train``, choosing by the measure on ``valid``; see :class:`Ranker` for the rest."""
         heavy = None if weights is None else _checked_weights(weights, train.n_queries)
         if preferences is not None:
             preferences.check(train.ptr)
+        if clicks is not None and not getattr(self.method, "learns_from_clicks", False):
+            raise InputError(f"the ranker {self.name!r} cannot learn from clicks", "use click-label")
         wanted = self.common.normalise
         preparation = Preparation.of(
             train, self.common.features, self.method.normalisation if wanted == "auto" else wanted
@@ -92,6 +96,7 @@ class Learner:
             report,
             self.common.metric,
             self.common.convention,
+            None if clicks is None else clicks.prepared(preparation),
         )
         model, traces = self.method.train(job)
         self.preparation, self.model, self.traces = preparation, model, traces

@@ -9,12 +9,18 @@ from typing import Any
 
 from topkit.data import InputError
 from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
+from topkit.rankers.clicks.method import ClickLabelRanker
+from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.contract import Method
+from topkit.rankers.ensemble import AdaBoostMH, McSVM, Mixture, TuneAndMix
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
+from topkit.rankers.isotonic import IsoRank, QBRank
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
+from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, ClassTrees, LinearClasses, McRank
+from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.scorers import Linear, Network, Space, Trees
 
@@ -30,6 +36,14 @@ RANKERS: dict[str, Callable[..., Method]] = {
     "coordinate-ascent": CoordinateAscent,
     "perceptron": Perceptron,
     "sigmoid": Sigmoid,
+    "qbrank": QBRank,
+    "isorank": IsoRank,
+    "sortnet": SortNet,
+    "click-label": ClickLabelRanker,
+    "adaboost-mh": AdaBoostMH,
+    "mcsvm": McSVM,
+    "mcrank": McRank,
+    "tune-and-mix": TuneAndMix,
 }
 """Name → what makes the method from its settings.
 
@@ -38,7 +52,22 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 ``space(**settings)``, where the settings depend on each other.
 """
 
-MODELS: dict[str, Any] = {model.kind: model for model in (Linear, Network, Trees, Steps)}
+MODELS: dict[str, Any] = {
+    model.kind: model
+    for model in (
+        Linear,
+        Network,
+        Trees,
+        Steps,
+        Comparator,
+        ClickLabel,
+        Mixture,
+        BoostedTrees,
+        BoostedProducts,
+        LinearClasses,
+        ClassTrees,
+    )
+}
 """Kind → class of a trained model, for loading."""
 
 COMMON = {f.name: f.default for f in dataclasses.fields(Common)}
@@ -72,7 +101,7 @@ def _check_type(name: str, value: Any, default: Any) -> None:
         int: ((int,), "a whole number"),
         float: ((int, float), "a number"),
         str: ((str,), "a word"),
-        tuple: ((tuple, list, int), "a list"),
+        tuple: ((tuple, list, int, str), "a list"),
         type(None): ((int, float, type(None)), "a number or none"),
     }
     wanted, words = kinds[type(default)]

@@ -1,164 +1,206 @@
-"""The demo: label the top of every list, learn from it, measure the top; a table and a report at the end.
+"""The demo: from documents to a ranker whose worth is known, in one command.
 
-The data is small and comes with the package: 29 questions about Python's standard library, 14 candidate
-functions and classes each, grades 0–3 written for this project, and 15 text-matching features of names and
-docstrings.
+Questions about Python's standard library are asked of its own docstrings: features are built, simulated
+assessors label the top of every list with two strategies, rankers learn from the labels and from the bare
+preferences, and a report says how good they are and how sure that is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import as_file, files
+from dataclasses import dataclass
+from math import floor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Dataset, Judgments, concatenate, folds, normalise, read_letor
-from topkit.labelling import Question, SimulatedAssessor, Verdict, label_dataset
-from topkit.metrics import Evaluation, compare, evaluate, metric
-from topkit.rankers import ranker
-from topkit.studies.plots import curves, histogram
-from topkit.studies.report import Report
-from topkit.studies.tables import ResultTable, as_text
+from topkit.data import Dataset, Fold, Judgments, Run, concatenate, folds, write_run
+from topkit.features import build_dataset, build_index
+from topkit.labelling import Question, SimulatedAssessor, Verdict, label_dataset, write_judgments_csv
+from topkit.labelling.judges.simulated import error_by_gap
+from topkit.losses import Preferences
+from topkit.metrics import Evaluation
+from topkit.rankers import Learner, ranker
+from topkit.studies.assessors import SECONDS
+from topkit.studies.demo_data import documents, topics, write_documents, write_topics
+from topkit.studies.demo_report import write_report
+from topkit.studies.fits import importances, measure_test
+from topkit.studies.showing import score_table
+from topkit.studies.tables import as_text
 
 K = 5
+STRATEGIES = ("heap", "adaptive")
+"""The published strategy, and ours; rankers learn from what the last one gives."""
 METRICS = [f"kndcg@{K}", "kerr", f"ndcg@{K}", "map"]
 CURVE = [f"kndcg@{depth}" for depth in range(1, K + 1)]
-RANKERS = ("ranknet", "listnet", "topk-listmle", "focusednet")
-BASELINE, BASELINE_FEATURE = "BM25 alone", 12
-SECONDS_A_PREFERENCE, SECONDS_A_GRADE = 5.51, 13.87  # as assessors took in Niu et al., SIGIR 2012, table 1
+RANKERS = ("ranksvm", "ranknet", "listnet", "topk-listmle", "focusednet")
+ON_PREFERENCES = "ranksvm on preferences"
+FEATURES = ",".join(
+    f"{function}.{stream}"
+    for stream in ("title", "abstract", "whole")
+    for function in ("log_tf", "idf", "bm25", "lm_dir", "length")
+)
+"""Fifteen: with so few questions to learn from, the 45 of a larger collection would be too many."""
+BASELINE, BASELINE_FEATURE = "BM25 alone", "bm25.whole"
 
-Say = Callable[[str], None]
-Results = dict[str, Evaluation]
+Say = Callable[[str], object]
 
 
-def demo_data() -> Dataset:
-    """The embedded data set, graded."""
-    with as_file(files("topkit.studies").joinpath("demo_data.txt")) as path:
-        return read_letor(path)
+@dataclass(frozen=True)
+class Story:
+    """All that the demo has found, for the report."""
+
+    data: Dataset
+    judgments: dict[str, Judgments]
+    """Strategy → the answers it took."""
+    results: dict[str, Evaluation]
+    importance: dict[str, float]
+    """Feature → what shuffling it costs the last of RANKERS, mean over folds."""
 
 
 def run_demo(folder: Path, seed: int = 0, say: Say = print) -> Path:
-    """Tell the whole story with ``say`` and write the report; returns its path."""
-    graded = demo_data()
-    say(f"label    {graded.n_queries} lists of {graded.lengths.max()} documents, the top {K} of each")
-    labelled, judgments = label_dataset(graded, Assessor(graded), K, seed=seed)
-    say(f"         {effort(graded, judgments)}")
-    results = learn(graded, labelled, seed, say)
-    table = result_table(results)
+    """Tell the whole story with ``say`` and write everything into the folder; returns the report's path."""
     folder.mkdir(parents=True, exist_ok=True)
+    graded = prepare(folder, say)
+    judgments: dict[str, Judgments] = {}
+    labelled = graded
+    for strategy in STRATEGIES:
+        assessor = Assessor(f"assessor {len(judgments) + 1}", seed)
+        labelled, judgments[strategy] = label_dataset(graded, assessor, K, strategy, seed)
+        say(f"label    {effort(strategy, judgments[strategy])}")
+    say(f"         five grades for each of {len(graded)} documents: {minutes(graded):.0f} minutes")
+    both = Judgments(preferences=tuple(one for each in judgments.values() for one in each.preferences))
+    write_judgments_csv(both, folder / "preferences.csv")
+    labelled.to_parquet(folder / "labelled.parquet")
+    results, importance = learn(graded, labelled, both, seed, say)
+    story = Story(graded, judgments, results, importance)
     path = folder / "report.html"
-    write_report(path, graded, judgments, results, table)
-    say(f"measure\n{as_text(table)}\n\nreport   {path}")
+    table = score_table(results, METRICS, CAPTION, baseline=BASELINE, test="randomisation")
+    write_report(path, story, table)
+    say(f"measure\n{as_text(table)}\n\n{where_to_go(folder, path)}")
     return path
 
 
+CAPTION = f"five folds; kndcg and kerr by the labelled top {K}, ndcg and map by the grades"
+
+
+def prepare(folder: Path, say: Say) -> Dataset:
+    """Index the docstrings, compute features of every candidate, and write what the labelling app reads."""
+    collection = documents()
+    index = build_index(collection, folder / "index")
+    queries = {topic.id: topic.query for topic in topics()}
+    grades = {
+        topic.id: {name: float(floor(value)) for name, value in topic.relevance.items()} for topic in topics()
+    }
+    data, _ = build_dataset(index, queries, grades, features=FEATURES, sampling="judged")
+    data.to_parquet(folder / "data.parquet")
+    write_topics(folder / "topics.csv")
+    write_documents(collection, folder / "documents.csv")
+    write_run(Run.from_scores(data, bm25_of(data), "bm25"), folder / "bm25.run")
+    say(
+        f"prepare  {data.n_queries} questions, {len(collection)} docstrings, {data.n_features} features of "
+        f"{len(data)} candidates"
+    )
+    return data
+
+
+def bm25_of(data: Dataset) -> NDArray[np.float64]:
+    """The baseline: BM25 of the whole document."""
+    return data.X[:, data.names_of_features().index(BASELINE_FEATURE)].astype(np.float64)
+
+
 class Assessor:
-    """Knows the grades of every query's documents; grade 0 is "bad", equal grades are "about the same"."""
+    """Knows how relevant every candidate is, errs where two are close, and marks irrelevant ones bad."""
 
-    name = "simulated"
-
-    def __init__(self, graded: Dataset) -> None:
-        documents = graded.names_of_documents()
+    def __init__(self, name: str, seed: int) -> None:
+        self.name = name
         self._of = {
-            qid: SimulatedAssessor(
-                self.name,
-                dict(zip(documents[rows].tolist(), graded.y[rows].tolist(), strict=True)),
+            topic.id: SimulatedAssessor(
+                name,
+                topic.relevance,
+                error=error_by_gap(0.3, 0.5),
                 bad_below=0.5,
-                tie_band=0.0,
+                seconds=SECONDS["preferences"],
+                seed=seed * 1000 + number,
             )
-            for qid, rows in graded
+            for number, topic in enumerate(topics())
         }
 
     def judge(self, query: str, question: Question) -> Verdict:
         return self._of[query].judge(query, question)
 
 
-def effort(graded: Dataset, judgments: Judgments) -> str:
+def minutes(graded: Dataset) -> float:
+    """What five grades for every document would take."""
+    return len(graded) * SECONDS["grades"] / 60
+
+
+def effort(strategy: str, judgments: Judgments) -> str:
     """What labelling took, in words."""
-    asked = len(judgments.preferences)
-    pairs, grades = asked * SECONDS_A_PREFERENCE / 60, len(graded) * SECONDS_A_GRADE / 60
+    asked = judgments.preferences
+    spent = sum(one.seconds for one in asked) / 60
+    lists = len(judgments.queries)
     return (
-        f"{asked} preferences, {asked / graded.n_queries:.1f} a list: {pairs:.0f} minutes at "
-        f"{SECONDS_A_PREFERENCE} s each (five grades for every document: {grades:.0f} minutes at "
-        f"{SECONDS_A_GRADE} s each)"
+        f"top {K} of {lists} lists, strategy {strategy}: {len(asked)} preferences, "
+        f"{len(asked) / lists:.1f} a list, {spent:.0f} minutes"
     )
 
 
-def learn(graded: Dataset, labelled: Dataset, seed: int, say: Say) -> Results:
-    """Cross-validated scores of every ranker, evaluated by the labelled order and by the grades."""
-    parts: dict[str, list[NDArray[np.float64]]] = {name: [] for name in RANKERS}
+def learn(
+    graded: Dataset, labelled: Dataset, judgments: Judgments, seed: int, say: Say
+) -> tuple[dict[str, Evaluation], dict[str, float]]:
+    """Cross-validated scores of every ranker, measured by the labelled order and by the grades."""
     rounds = list(zip(folds(graded, 5, seed), folds(labelled, 5, seed), strict=True))
-    for name in RANKERS:
-        say(f"learn    {name}, five folds")
-        for _, top in rounds:
-            settings = {"k": K} if "topk" in name or "focused" in name else {}
-            model = ranker(name, metric=f"kndcg@{K}", seed=seed, **settings).fit(top.train, top.valid)
-            parts[name].append(model.score(top.test))
     tests = concatenate([fold.test for fold, _ in rounds])
     tops = concatenate([top.test for _, top in rounds])
-    bm25 = normalise(tests).X[:, BASELINE_FEATURE].astype(np.float64)
-    scores = {BASELINE: bm25} | {name: np.concatenate(part) for name, part in parts.items()}
-    return {name: _evaluated(tests, tops, values) for name, values in scores.items()}
-
-
-def _evaluated(graded: Dataset, top: Dataset, scores: NDArray[np.float64]) -> Evaluation:
-    by_order = evaluate(top, scores, [*CURVE, *METRICS[:2]])
-    by_grade = evaluate(graded, scores, METRICS[2:])
-    return Evaluation(by_order.qids, {**by_order.per_query, **by_grade.per_query}, by_order.convention)
-
-
-def result_table(results: Results) -> ResultTable:
-    """Means, with marks where a ranker differs from the baseline."""
-    first = results[BASELINE]
-    marks = {
-        (pair.b, column): "▲" if pair.difference < 0 else "▼"
-        for column in METRICS
-        for pair in compare(results, column, test="randomisation", baseline=BASELINE).pairs
-        if pair.corrected < 0.05
+    scores = {BASELINE: bm25_of(tests)}
+    drops: list[dict[str, float]] = []
+    for name in (*RANKERS, ON_PREFERENCES):
+        say(f"learn    {name}, five folds")
+        parts = []
+        for _, top in rounds:
+            model = fitted(name, top, judgments, seed)
+            parts.append(model.score(top.test))
+            if name == RANKERS[-1]:
+                drops.append(importances(model, top.test))
+        scores[name] = np.concatenate(parts)
+    metrics = list(dict.fromkeys([*CURVE, *METRICS]))
+    rules = "yahoo"
+    results = {
+        name: evaluation(tests, measure_test(tops, tests, values, metrics, rules), rules)
+        for name, values in scores.items()
     }
-    return ResultTable(
-        tuple(METRICS),
-        tuple((name, tuple(result.mean[m] for m in METRICS)) for name, result in results.items()),
-        (
-            f"{len(first.qids)} queries, 5-fold cross-validation; kndcg and kerr by the labelled top {K}, "
-            f"ndcg and map by the grades; convention {first.convention}",
-            f"▲ ▼: above or below {BASELINE} with p < 0.05, Fisher's randomisation test, Holm's correction",
-        ),
-        tuple(metric(m).measure.greater_is_better for m in METRICS),
-        marks,
-    )
+    return results, {feature: float(np.mean([one[feature] for one in drops])) for feature in drops[0]}
 
 
-def write_report(
-    path: Path, graded: Dataset, judgments: Judgments, results: Results, table: ResultTable
-) -> None:
-    """One HTML page of what was done and what came out."""
-    asked = [len(answers) for answers in judgments.preferences_by_query().values()]
-    best = max(results, key=lambda name: results[name].mean[METRICS[0]])
-    report = Report("topkit demo: from preferences to a ranker")
-    report.words(
-        f"{graded.n_queries} questions about Python's standard library, {graded.lengths.max()} candidates "
-        f"each. A simulated assessor compared pairs until the top {K} of every list was in order; rankers "
-        "learnt from that order and were tested on questions they had not seen."
+def evaluation(data: Dataset, values: dict[str, NDArray[np.float64]], rules: str) -> Evaluation:
+    from topkit.metrics import convention
+
+    return Evaluation(data.qids, values, convention(rules))
+
+
+def fitted(name: str, top: Fold, judgments: Judgments, seed: int) -> Learner:
+    """A ranker fitted on a fold: to the labelled order, or to the bare preferences of its queries."""
+    common: dict[str, Any] = {"metric": f"kndcg@{K}", "seed": seed}
+    if name == ON_PREFERENCES:
+        inside = set(top.train.qids)
+        own = Judgments(preferences=tuple(one for one in judgments.preferences if one.query in inside))
+        pairs = Preferences.of_judgments(top.train, own)
+        return ranker("ranksvm", pairs="given", **common).fit(top.train, top.valid, preferences=pairs)
+    settings = {"k": K} if "topk" in name or "focused" in name else {}
+    return ranker(name, **common, **settings).fit(top.train, top.valid)
+
+
+def where_to_go(folder: Path, report: Path) -> str:
+    """What was written, and how to label the same lists oneself."""
+    store = folder / "labels.db"
+    return (
+        f"report   {report}\n"
+        f"files    preferences.csv, data.parquet, labelled.parquet, topics.csv, documents.csv, bm25.run\n"
+        f"label these lists yourself:\n"
+        f"  topkit label import --database {store} --name demo --k {K} --topics {folder / 'topics.csv'} "
+        f"--documents {folder / 'documents.csv'} --run {folder / 'bm25.run'}\n"
+        f"  topkit label serve --database {store}"
     )
-    report.facts(
-        {
-            "lists labelled": str(graded.n_queries),
-            "questions a list, mean": f"{np.mean(asked):.1f}",
-            f"best by {METRICS[0]}": best,
-        }
-    )
-    report.heading("Label")
-    report.words(effort(graded, judgments) + ".")
-    report.figure(histogram(asked, "questions asked", "lists"), f"Questions it took to order the top {K}.")
-    report.heading("Learn and measure")
-    report.table(table)
-    lines = {name: [result.mean[m] for m in CURVE] for name, result in results.items()}
-    report.figure(
-        curves(range(1, K + 1), lines, "depth", "κ-NDCG"), "κ-NDCG at each depth, mean over test queries."
-    )
-    report.heading("Where to go from here")
-    report.words("`topkit --help` lists the commands; `topkit eval` compares your own runs.")
-    report.write(path)

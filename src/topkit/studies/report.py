@@ -28,11 +28,14 @@ h1 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(-
 .facts li { background: var(--soft); border-radius: 8px; padding: .6rem 1rem; }
 .facts b { display: block; font-size: 1.5rem; color: var(--key); }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; } caption { caption-side: bottom; text-align: left; font-size: .85rem; }
-th, td { padding: .35rem .8rem; text-align: right; white-space: nowrap;
+table { border-collapse: collapse; } .note { font-size: .85rem; margin: .3rem 0 1.5rem; }
+th, td { padding: .35rem .8rem; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums;
          border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; }
+th[scope=row] { text-align: left; font-weight: normal; position: sticky; left: 0; background: var(--paper); }
+@media (max-width: 40rem) { body { padding: 1rem; } th, td { padding: .3rem .25rem; font-size: .8rem; }
+  th[scope=row] { white-space: normal; min-width: 5.5rem; } }
 figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; } figcaption { font-size: .85rem; }
+pre { background: var(--soft); padding: .8rem; border-radius: 8px; overflow-x: auto; font-size: .85rem; }
 code { background: var(--soft); padding: .1rem .3rem; border-radius: 4px; }
 """
 
@@ -58,13 +61,17 @@ class Report:
         marked = re.sub("`([^`]*)`", r"<code>\1</code>", escape(text, quote=False))
         self._parts.append(f"<p>{marked}</p>")
 
+    def code(self, text: str) -> None:
+        """Text as it is, such as a file."""
+        self._parts.append(f"<pre>{escape(text, quote=False)}</pre>")
+
     def facts(self, figures: dict[str, str]) -> None:
         """Large figures with what they are."""
         items = "".join(f"<li><b>{escape(v)}</b>{escape(k)}</li>" for k, v in figures.items())
         self._parts.append(f'<ul class="facts">{items}</ul>')
 
     def table(self, table: ResultTable) -> None:
-        """A result table, the best of each column in bold and the notes as its caption."""
+        """A result table, the best of each column in bold and the notes below it."""
         best = table.best()
         head = "".join(f"<th scope='col'>{escape(text)}</th>" for text in ("", *table.columns))
         rows = []
@@ -75,10 +82,10 @@ class Report:
             ]
             cells_html = "".join(f"<td>{text}</td>" for text in texts)
             rows.append(f"<tr><th scope='row'>{escape(name)}</th>{cells_html}</tr>")
-        caption = "<br>".join(map(escape, table.notes))
+        notes = "<br>".join(map(escape, table.notes))
         self._parts.append(
-            f'<div class="wide"><table><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table></div><p class='note'>{notes}</p>"
         )
 
     def figure(self, figure: Figure, caption: str) -> None:

@@ -18,24 +18,29 @@ class ResultTable:
     marks: dict[tuple[str, str], str] = field(default_factory=dict)
     """(row, column) → a mark such as ▲ or † after the value."""
     intervals: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    bold: bool = True
+    """Whether the best of a column is shown; it is not where rows are no rivals."""
+    decimals: int = 4
 
     def best(self) -> set[tuple[str, str]]:
         """The cells to show in bold; none where there is only one row."""
         found: set[tuple[str, str]] = set()
-        if len(self.rows) < 2:
+        if len(self.rows) < 2 or not self.bold:
             return found
         for j, column in enumerate(self.columns):
             better = max if not self.greater_is_better or self.greater_is_better[j] else min
-            top = better(values[j] for _, values in self.rows)
-            found |= {(name, column) for name, values in self.rows if values[j] == top}
+            known = [values[j] for _, values in self.rows if values[j] == values[j]]  # NaN: no value
+            found |= {(name, column) for name, values in self.rows if known and values[j] == better(known)}
         return found
 
     def cell(self, name: str, column: str, value: float) -> str:
         """A value with its interval and mark."""
-        text = f"{value:.4f}"
+        if value != value:
+            return "–"
+        text = f"{value:.{self.decimals}f}"
         if (name, column) in self.intervals:
             low, high = self.intervals[name, column]
-            text += f" [{low:.4f}, {high:.4f}]"
+            text += f" [{low:.{self.decimals}f}, {high:.{self.decimals}f}]"
         return text + self.marks.get((name, column), "")
 
     def cells(self) -> list[list[str]]:

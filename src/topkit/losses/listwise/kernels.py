@@ -229,22 +229,24 @@ def _plain_choices(
     j = m
     while j > 0:  # sums of what each choice was made from, from the last tie to the first
         g = tie[j - 1]
+        chosen, scored = 0.0, 0.0
         for i in range(g, j):
             total += t[i]
-        log_sum = top + math.log(total)
-        for i in range(g, j):
-            below[i] = total
-            value += weight[i] * (log_sum - s[item[i]])
+            chosen += weight[i]
+            scored += weight[i] * s[item[i]]
+        value += chosen * (top + math.log(total)) - scored
+        below[g], bend[g] = total, chosen
         j = g
     pull, pull2 = 0.0, 0.0
-    for j in range(m):  # how hard the choices so far pull a document down
-        i = j
-        while tie[j] == j and i < m and tie[i] == j:
-            pull += weight[i] / below[j]
-            pull2 += weight[i] / (below[j] * below[j])
-            i += 1
-        slope[j] = t[j] * pull - weight[j]
-        bend[j] = t[j] * (pull - t[j] * pull2)
+    while j < m:  # how hard the choices so far pull a document down
+        g = j
+        more = bend[g] / below[g]
+        pull += more
+        pull2 += more / below[g]
+        while j < m and tie[j] == g:
+            slope[j] = t[j] * pull - weight[j]
+            bend[j] = t[j] * (pull - t[j] * pull2)
+            j += 1
     return value, pull, pull2
 
 

@@ -1,0 +1,212 @@
+"""Tune and mix beside its parts, one part for each claim of the guide.
+
+``python -m bench.mix [mq2008] [ohsumed] [bandit] [fold] [speed] [members]``; the studies are
+``examples/calibration.toml`` and ``examples/mix-curve.toml``.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tests.conftest import real_data_folder
+
+import topkit as tk
+from bench.timing import best_of
+from topkit.rankers.contract import Job
+from topkit.rankers.ensemble import Mixture, TuneAndMix, member_rows, member_table
+from topkit.rankers.ensemble.members import Measurement, measure_members
+from topkit.rankers.ensemble.workshop import Workshop
+from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
+
+Floats = NDArray[np.float64]
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+LIGHTGBM = 0.7828
+"""NDCG@10 (yahoo) of LightGBM's lambdarank with early stopping on MQ2008, five folds."""
+VARIANTS = ("one-best", "exp-cpc", "exp-rbc", "exp")
+
+
+@cache
+def fold(name: str, number: int) -> tuple[tk.Dataset, tk.Dataset, tk.Dataset]:
+    """Train, validation and test of one fold."""
+    folder = real_data_folder()
+    if folder is None:
+        raise SystemExit("real data not at hand: set TOPKIT_DATA to its folder")
+    train, valid, test = (
+        tk.read_letor(folder / name / f"Fold{number}" / f"{part}.txt") for part in ("train", "vali", "test")
+    )
+    return train, valid, test
+
+
+def measured_members(train: tk.Dataset, valid: tk.Dataset, method: TuneAndMix) -> Measurement:
+    """All that the ranker trains and measures, before a variant is chosen."""
+    job = Job(train, valid, tk.ranker("tune-and-mix").measure())
+    shop = Workshop.of(job, method.share)
+    return measure_members(shop, method.trained(shop), method.calibrations)
+
+
+def among(measurement: Measurement, *words: str) -> Measurement:
+    """The members whose source's title begins with one of these words."""
+    mixture = measurement.mixture
+    kept = [i for i, m in enumerate(mixture.members) if mixture.sources[m.source].title.startswith(words)]
+    fewer = replace(mixture, members=tuple(mixture.members[i] for i in kept))
+    return replace(measurement, mixture=fewer, scores=measurement.scores[kept])
+
+
+def table(name: str) -> None:
+    """The variants over five folds: boosting alone, the machine alone, each other ranker, and all of them."""
+    method = TuneAndMix()
+    parts = {"AdaBoost.MH": ("tree", "product"), "SVM": ("svm",), **{r: (r,) for r in method.rankers}}
+    found: dict[str, list[tuple[float, float]]] = {}
+    for number in range(1, 6):
+        train, valid, test = fold(name, number)
+        start = time.perf_counter()
+        measurement = measured_members(train, valid, method)
+        seconds = time.perf_counter() - start
+        mixtures = {f"all, {variant}": measurement.weighed(variant) for variant in VARIANTS}
+        for title, words in parts.items():
+            some = among(measurement, *words)
+            mixtures |= {f"{title}, {variant}": some.weighed(variant) for variant in ("one-best", "exp")}
+        for title, mixture in mixtures.items():
+            means = tk.evaluate(test, mixture.score(test), ["ndcg@10", "err"]).mean
+            found.setdefault(title, []).append((means["ndcg@10"], means["err"]))
+        strength = mixtures["all, exp"].strength
+        print(f"fold {number}: {len(measurement.mixture.members)} members, c = {strength:g}, {seconds:.0f} s")
+        print("   " + "  ".join(f"{v} {found[f'all, {v}'][-1][0]:.4f}" for v in VARIANTS), flush=True)
+    print(f"\n{name}, yahoo, mean of 5 folds\n{'':<24}{'NDCG@10':>9}{'ERR':>9}")
+    for title, pairs in found.items():
+        ndcg, err = np.mean(pairs, axis=0)
+        print(f"{title:<24}{ndcg:9.4f}{err:9.4f}")
+    mean = {title: float(np.mean([pair[0] for pair in pairs])) for title, pairs in found.items()}
+    print(f"mixture − one-best {mean['all, exp'] - mean['all, one-best']:+.4f}", end="")
+    print(f"; mixture − LightGBM lambdarank {mean['all, exp'] - LIGHTGBM:+.4f}" * (name == "MQ2008"))
+
+
+def mq2008() -> None:
+    """NDCG@10 and ERR on MQ2008."""
+    table("MQ2008")
+
+
+def ohsumed() -> None:
+    """NDCG@10 and ERR on OHSUMED of LETOR 2."""
+    table("OHSUMED-letor2")
+
+
+def bandit() -> None:
+    """Seconds a round and NDCG@10 on 136 features: exhaustive search beside Exp3.G, both for 200 rounds.
+
+    The features are the 46 of MQ2008, their z-scores, and 44 products of neighbours: as many as MSLR's.
+    """
+    folds = [tuple(widened(part) for part in fold("MQ2008", number)) for number in range(1, 6)]
+    train = folds[0][0]
+    signed = start_weights(train.y.astype(np.int64), 3, np.ones(len(train)))
+    for form, size in (("tree", 2), ("tree", 8), ("product", 3)):
+
+        def few(search: bool, rounds: int, form: str = form, size: int = size) -> object:
+            return boost(train, signed, Plan(form, size, rounds, search))
+
+        work = [partial(few, search, rounds) for search in (False, True) for rounds in (0, 100)]
+        full_start, full_end, drawn_start, drawn_end = best_of(*work, turns=3)
+        full, drawn = (full_end - full_start) / 100, (drawn_end - drawn_start) / 100
+        quality: dict[str, list[float]] = {"full": [], "bandit": []}
+        for learn, valid, test in folds:
+            for search, values in quality.items():
+                settings = {"form": form, "size": size, "search": search, "normalise": "none"}
+                scores = tk.ranker("adaboost-mh", **settings).fit(learn, valid).score(test)
+                values.append(tk.evaluate(test, scores, "ndcg@10").mean["ndcg@10"])
+        means = {search: float(np.mean(values)) for search, values in quality.items()}
+        print(
+            f"{form} {size}: full {full * 1e3:.2f} ms a round, bandit {drawn * 1e3:.3f} ms: "
+            f"{full / drawn:.1f}x faster a round (wanted: 8x); NDCG@10, mean of 5 folds, full "
+            f"{means['full']:.4f}, bandit {means['bandit']:.4f}, {means['bandit'] - means['full']:+.4f} "
+            "(wanted: within 0.005)",
+            flush=True,
+        )
+
+
+def widened(data: tk.Dataset) -> tk.Dataset:
+    """136 features from 46."""
+    scaled = tk.normalise(data, "z-score").X
+    products = data.X[:, :44] * data.X[:, 1:45]
+    return data.with_features(np.ascontiguousarray(np.hstack([data.X, scaled, products])))
+
+
+def fold_time() -> None:
+    """A default run of one MQ2008 fold, with reading, saving and scoring."""
+    train, valid, test = fold("MQ2008", 1)
+    start = time.perf_counter()
+    fitted = tk.ranker("tune-and-mix").fit(train, valid)
+    seconds = time.perf_counter() - start
+    means = tk.evaluate(test, fitted.score(test), ["ndcg@10", "err"]).mean
+    print(f"MQ2008 Fold1, default settings: {seconds:.0f} s; test {means}")
+
+
+def speed() -> None:
+    """Documents a second that a saved mixture of the default size scores, features prepared and all."""
+    train, valid, test = fold("MQ2008", 1)
+    fitted = tk.ranker("tune-and-mix").fit(train, valid)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "mix.model")
+        fitted.save(path)
+        loaded = tk.load_ranker(path)
+        print(f"model file {path.stat().st_size / 1e6:.1f} MB")
+    many = tk.Dataset.build(
+        np.tile(test.X, (35, 1)), np.tile(test.y, 35),
+        np.concatenate([test.query_index + 1000 * copy for copy in range(35)]),
+    )  # fmt: skip
+    loaded.score(test)
+    best = min(timed(lambda: loaded.score(many)) for _ in range(3))
+    model = loaded.model
+    assert isinstance(model, Mixture)
+    used = sum(member.weight > 0 for member in model.members)
+    print(
+        f"{len(many)} documents, {len(model.members)} members ({used} with a weight): {best:.2f} s, "
+        f"{len(many) / best:,.0f} documents a second (wanted: 50,000)"
+    )
+
+
+def timed(work: object) -> float:
+    start = time.perf_counter()
+    work()  # type: ignore[operator]
+    return time.perf_counter() - start
+
+
+def members() -> None:
+    """The member table of a default mixture on MQ2008 Fold1, and its plot."""
+    import matplotlib.pyplot as plt
+
+    train, valid, _ = fold("MQ2008", 1)
+    model = tk.ranker("tune-and-mix").fit(train, valid).model
+    assert isinstance(model, Mixture)
+    print(member_table(model))
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    rows = member_rows(model)
+    kinds = sorted({row.classifier.split(" T=")[0].split(" C=")[0] for row in rows})
+    for marker, kind in zip("osD^vPX*", kinds, strict=False):
+        mine = [row for row in rows if row.classifier.split(" T=")[0].split(" C=")[0] == kind]
+        axes.plot([row.measure for row in mine], [row.weight for row in mine], marker, label=kind, alpha=0.6)
+    axes.set(xlabel="NDCG@10 on validation data", ylabel="weight in the mixture")
+    axes.legend(frameon=False, fontsize="small")
+    figure.savefig(IMAGES / "mixture-members.png", dpi=110)
+    print(f"plot in {IMAGES / 'mixture-members.png'}")
+
+
+PARTS = {
+    "mq2008": mq2008, "ohsumed": ohsumed, "bandit": bandit, "fold": fold_time, "speed": speed,
+    "members": members,
+}  # fmt: skip
+
+
+def main() -> None:
+    for name in [word for word in sys.argv[1:] if word in PARTS] or PARTS:
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Beliefs: an independent Gaussian for every weight, and a few noises with their probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, roots_genlaguerre
+
+from topkit.rankers.clicks.events import Events, Layout
+from topkit.scorers import Floats
+
+NOISES = 4
+"""Points that stand for the Gamma distribution of the noise's precision."""
+SHAPE = 2.0
+"""Shape of that Gamma; its mean is 1. Integrated out, the link is Student's t with 2·SHAPE degrees of
+freedom."""
+
+
+def noise_prior(points: int = NOISES, shape: float = SHAPE) -> tuple[Floats, Floats]:
+    """Noise variances and their probabilities: Gauss–Laguerre points of a Gamma of mean 1 on 1/variance.
+
+    >>> variances, shares = noise_prior()
+    >>> round(float(shares.sum()), 12), round(float(shares @ (1 / variances)), 12)
+    (1.0, 1.0)
+    """
+    nodes, weights = roots_genlaguerre(points, shape - 1.0)
+    return shape / nodes, weights / weights.sum()
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What is known of the weights of one generalised linear model."""
+
+    mean: Floats
+    variance: Floats
+    noise: Floats
+    share: Floats
+    """Probability of each noise: as at first for clicks, where its scale is free; learnt for grades."""
+
+    @classmethod
+    def prior(cls, layout: Layout, spread: float, memory: float) -> Beliefs:
+        """Means 0; deviation ``spread`` for features, bias and positions, ``memory`` for memory weights."""
+        variance = np.full(len(layout), memory**2)
+        variance[: layout.table] = spread**2
+        return cls(np.zeros(len(layout)), variance, *noise_prior())
+
+    def after_clicks(self, events: Events, X: NDArray[np.float32]) -> tuple[Beliefs, float]:
+        """The beliefs after a pass over events, and the log-likelihood of each before it was seen, summed."""
+        from topkit.rankers.clicks import kernels
+
+        new = replace(self, mean=self.mean.copy(), variance=self.variance.copy())
+        likelihood = kernels.learn_clicks(
+            new.mean, new.variance, new.noise, new.share, X, events.row, events.slots, events.clicked
+        )
+        return new, float(likelihood)
+
+    def sums(self, X: NDArray[np.float32], row: NDArray[np.int64], slots: NDArray[np.int64]) -> Floats:
+        """Mean and variance of s = w·x of each document, two columns."""
+        from topkit.rankers.clicks import kernels
+
+        out = np.empty((len(slots), 2))
+        kernels.predict(self.mean, self.variance, X, row, slots, out)
+        return out
+
+    def above(self, mean: Floats, variance: Floats) -> Floats:
+        """P(s + noise > 0) for Gaussian s, the noise integrated out."""
+        total = np.zeros(np.broadcast_shapes(mean.shape, variance.shape))
+        for noise, share in zip(self.noise, self.share, strict=True):
+            total += share * ndtr(mean / np.sqrt(variance + noise))
+        return total
+
+    def click_probability(self, events: Events, X: NDArray[np.float32]) -> Floats:
+        """The probability of a click on each examined document."""
+        found = self.sums(X, events.row, events.slots)
+        return self.above(found[:, 0], found[:, 1])

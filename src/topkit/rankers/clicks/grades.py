@@ -1,0 +1,86 @@
+"""Grades as ordinal regression: s plus noise falls between boundaries that are learnt with the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from topkit.data import InputError
+from topkit.rankers.clicks.beliefs import Beliefs
+from topkit.scorers import Floats
+
+LARGEST = 30.0
+"""Grades above it are counted from the top, because 2^g of a long full order is no number."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The grades there are, and beliefs about the boundaries between them."""
+
+    levels: Floats
+    """The grades, rising."""
+    bound: Floats
+    """−∞, the mean of each boundary, ∞."""
+    variance: Floats
+
+    @classmethod
+    def of(cls, grades: Floats, weights: Floats) -> Scale:
+        """Boundaries start where a normal distribution has the frequencies of the grades, deviation ½."""
+        levels = np.unique(grades[weights > 0])
+        share = np.array([weights[grades == level].sum() for level in levels])
+        below = np.cumsum(share / share.sum())[:-1]
+        middle = np.sqrt(2.0) * ndtri(np.clip(below, 1e-4, 1 - 1e-4))
+        bound = np.concatenate([[-np.inf], middle, [np.inf]])
+        return cls(levels, bound, np.concatenate([[0.0], np.full(len(middle), 0.25), [0.0]]))
+
+    def levels_of(self, grades: Floats) -> NDArray[np.int64]:
+        """The number of each grade's level, from 0."""
+        found = np.searchsorted(self.levels, grades)
+        strange = (found == len(self.levels)) | (
+            self.levels[np.minimum(found, len(self.levels) - 1)] != grades
+        )
+        if strange.any():
+            known = ", ".join(f"{level:g}" for level in self.levels[:8])
+            raise InputError(f"the grade {grades[strange][0]:g} is not one of training ({known})")
+        return found.astype(np.int64)
+
+    def learn(
+        self,
+        beliefs: Beliefs,
+        X: NDArray[np.float32],
+        slots: NDArray[np.int64],
+        grades: Floats,
+        weights: Floats,
+    ) -> tuple[Scale, Beliefs]:
+        """Scale and beliefs after a pass over graded documents."""
+        from topkit.rankers.clicks import kernels
+
+        new = replace(
+            beliefs, mean=beliefs.mean.copy(), variance=beliefs.variance.copy(), share=beliefs.share.copy()
+        )
+        bound, variance = self.bound.copy(), self.variance.copy()
+        kernels.learn_grades(
+            new.mean, new.variance, bound, variance, new.noise, new.share, X, slots, self.levels_of(grades),
+            weights
+        )  # fmt: skip
+        return replace(self, bound=bound, variance=variance), new
+
+    @property
+    def gains(self) -> Floats:
+        """2^g − 1 of each level, none below 0, in units that keep the largest below 2^30 (full orders)."""
+        grades = np.maximum(self.levels, 0.0)
+        shift = max(float(grades.max(initial=0.0)) - LARGEST, 0.0)
+        gains: Floats = np.exp2(grades - shift) - np.exp2(-shift)
+        return gains
+
+    def expected_gain(self, beliefs: Beliefs, mean: Floats, variance: Floats) -> Floats:
+        """E[gain] of documents with Gaussian s: Σ (rise of the gain at a boundary)·P(s + noise above it)."""
+        gains = self.gains
+        total = np.full(len(mean), gains[0] if len(gains) else 0.0)
+        for j in range(1, len(gains)):
+            above = beliefs.above(mean - self.bound[j], variance + self.variance[j])
+            total += (gains[j] - gains[j - 1]) * above
+        return total

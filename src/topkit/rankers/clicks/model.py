@@ -1,0 +1,175 @@
+"""The click-and-label model: predicts clicks and grades, and ranks by the utility it expects of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data import Dataset
+from topkit.rankers.clicks.beliefs import Beliefs
+from topkit.rankers.clicks.diversity import diverse_places
+from topkit.rankers.clicks.events import Clicks, Layout, rows_by_name, streamed
+from topkit.rankers.clicks.grades import Scale
+from topkit.scorers import Floats, Parts, Report, silent
+
+Features = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class ClickLabel:
+    """Two generalised linear models over the same weights' layout, one for clicks and one for grades.
+
+    A document's utility is (1 − λ)·E[gain of its grade] + λ·P(click at the first position).
+    """
+
+    kind: ClassVar[str] = "click-label"
+    layout: Layout
+    clicks: Beliefs
+    labels: Beliefs
+    scale: Scale
+    mix: float
+    """λ."""
+    diversity: float = 0.0
+    """How fast the worth of further clicks on a page falls; 0 counts all alike."""
+
+    # ------------------------------------------------------------------ learning
+
+    def after_pages(self, clicks: Clicks, report: Report = silent) -> tuple[ClickLabel, float, int]:
+        """The model after a stream of pages; the log-likelihood of their events in turn, and their number."""
+        rows, X = rows_by_name(clicks.features), self._features(clicks.features)
+        beliefs, likelihood, count = self.clicks, 0.0, 0
+        for events in streamed(clicks.pages, self.layout, rows):
+            beliefs, added = beliefs.after_clicks(events, X)
+            likelihood += added
+            count += len(events.clicked)
+            report("log-likelihood", count, count, likelihood / max(count, 1))
+        return replace(self, clicks=beliefs), likelihood, count
+
+    def after_grades(self, data: Dataset, weights: Floats, seed: int) -> ClickLabel:
+        """The model after the grades of a data set, in an order that only names decide (and the seed)."""
+        names = data.names_of_documents().tolist()
+        query = data.query_index
+        key = [crc32(f"{seed}\t{data.qids[query[i]]}\t{name}".encode()) for i, name in enumerate(names)]
+        order = np.lexsort((np.array(names), np.array(key)))
+        scale, labels = self.scale.learn(
+            self.labels,
+            self._features(data)[order],
+            self._memories(data)[order],
+            data.y[order].astype(np.float64),
+            weights[query[order]],
+        )
+        return replace(self, labels=labels, scale=scale)
+
+    # ------------------------------------------------------------------ predicting
+
+    def click_probability(self, data: Dataset, place: int = 1) -> Floats:
+        """The probability of a click on each document if it is examined at this place of the page."""
+        found = self.clicks.sums(self._features(data), np.arange(len(data)), self._click_slots(data, place))
+        return self.clicks.above(found[:, 0], found[:, 1])
+
+    def expected_gain(self, data: Dataset) -> Floats:
+        """The expected gain 2^g − 1 of each document's grade."""
+        found = self.labels.sums(self._features(data), np.arange(len(data)), self._memories(data))
+        return self.scale.expected_gain(self.labels, found[:, 0], found[:, 1])
+
+    def score(self, data: Dataset) -> Floats:
+        """The expected utility; with diversity, the places of a page that is filled from the top."""
+        gain, click = self.expected_gain(data), self.click_probability(data)
+        utility: Floats = (1.0 - self.mix) * gain + self.mix * click
+        if self.diversity == 0:
+            return utility
+        return diverse_places(self, data, gain, utility)
+
+    def log_likelihoods(self, clicks: Clicks) -> Floats:
+        """The log-likelihood of what happened to each examined document; nothing is learnt."""
+        rows, X = rows_by_name(clicks.features), self._features(clicks.features)
+        found = [np.zeros(0)]
+        for events in streamed(clicks.pages, self.layout, rows):
+            p = np.clip(self.clicks.click_probability(events, X), 1e-12, 1 - 1e-12)
+            found.append(np.log(np.where(events.clicked, p, 1 - p)))
+        return np.concatenate(found)
+
+    def inspect(self, data: Dataset, query: str | None = None) -> list[dict[str, Any]]:
+        """Mean and deviation of the weights with names, of both models: features, bias, positions, memories.
+
+        ``data`` gives the names of features and, for one query, of its documents.
+        """
+        named = [(f"feature {name}", i) for i, name in enumerate(data.names_of_features())]
+        named.append(("bias", self.layout.bias))
+        named += [(f"position {p}", self.layout.position(p)) for p in range(1, self.layout.positions + 1)]
+        if query is not None:
+            rows = dict(iter(data))[query]
+            documents = data.names_of_documents()[rows].tolist()
+            memories = self.layout.memories(query, documents)
+            named.append((f"query {query}", memories[0][0]))
+            for name, (_, own, pair) in zip(documents, memories, strict=True):
+                named += [(f"document {name}", own), (f"query {query} document {name}", pair)]
+        return [
+            {
+                "weight": name,
+                "click mean": float(self.clicks.mean[i]),
+                "click deviation": float(np.sqrt(self.clicks.variance[i])),
+                "label mean": float(self.labels.mean[i]),
+                "label deviation": float(np.sqrt(self.labels.variance[i])),
+            }
+            for name, i in named
+        ]
+
+    # ------------------------------------------------------------------ parts
+
+    def _features(self, data: Dataset | None) -> Features:
+        if data is None:
+            return np.zeros((0, self.layout.features), np.float32)
+        return np.where(np.isnan(data.X), np.float32(0), data.X)
+
+    def _memories(self, data: Dataset) -> NDArray[np.int64]:
+        names = data.names_of_documents()
+        found = [self.layout.memories(qid, names[rows].tolist()) for qid, rows in data]
+        return np.array([slots for query in found for slots in query], np.int64).reshape(len(data), 3)
+
+    def _click_slots(self, data: Dataset, place: int) -> NDArray[np.int64]:
+        ends = np.array([self.layout.bias, self.layout.position(place)], np.int64)
+        return np.hstack([np.broadcast_to(ends, (len(data), 2)), self._memories(data)])
+
+    def parts(self) -> Parts:
+        arrays = {
+            f"{name}_{part}": getattr(beliefs, part)
+            for name, beliefs in (("clicks", self.clicks), ("labels", self.labels))
+            for part in ("mean", "variance", "noise", "share")
+        }
+        arrays |= {
+            "levels": self.scale.levels,
+            "bound": self.scale.bound[1:-1],
+            "bound_variance": self.scale.variance,
+        }
+        values = {
+            "features": self.layout.features, "positions": self.layout.positions, "slots": self.layout.slots,
+            "mix": self.mix, "diversity": self.diversity,
+        }  # fmt: skip
+        return Parts(values, arrays)
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        def array(name: str) -> Floats:
+            return np.ascontiguousarray(parts.arrays[name], np.float64)
+
+        values = parts.values
+        layout = Layout(int(values["features"]), int(values["positions"]), int(values["slots"]))
+        both = [
+            Beliefs(*(array(f"{name}_{part}") for part in ("mean", "variance", "noise", "share")))
+            for name in ("clicks", "labels")
+        ]
+        for beliefs in both:
+            if beliefs.mean.shape != (len(layout),) or beliefs.variance.shape != (len(layout),):
+                raise ValueError("each weight has a mean and a variance")
+            if not (beliefs.variance > 0).all() or beliefs.noise.shape != beliefs.share.shape:
+                raise ValueError("variances must be above 0, and each noise has its share")
+        bound = np.concatenate([[-np.inf], array("bound"), [np.inf]])
+        scale = Scale(array("levels"), bound, array("bound_variance"))
+        if len(bound) != len(scale.levels) + 1 or scale.variance.shape != bound.shape:
+            raise ValueError("grades and boundaries do not fit")
+        return cls(layout, both[0], both[1], scale, float(values["mix"]), float(values["diversity"]))

@@ -1,0 +1,52 @@
+"""The members of a mixture as a table: what was trained, how it is calibrated, its measure and its weight."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topkit.rankers.ensemble.mixture import Mixture
+
+
+class MemberRow(NamedTuple):
+    """One member, in words and numbers."""
+
+    classifier: str
+    calibration: str
+    measure: float
+    weight: float
+
+
+def member_rows(mixture: Mixture) -> list[MemberRow]:
+    """Every member, the heaviest first, then the best."""
+    rows = []
+    for member in mixture.members:
+        source = mixture.sources[member.source]
+        title = " ".join(part for part in (source.title, source.labels[member.stage]) if part)
+        rows.append(MemberRow(title, member.head.name, member.measure, member.weight))
+    return sorted(rows, key=lambda row: (-row.weight, -row.measure))
+
+
+def member_table(mixture: Mixture, most: int = 20) -> str:
+    """The first rows of the table as text, and how many more there are.
+
+    >>> import topkit as tk
+    >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
+    >>> fitted = tk.ranker("mcsvm", C=1.0).fit(data)
+    >>> print(member_table(fitted.model))
+    classifier       calibration         ndcg@10  weight
+    svm C=1.0e+00    log-sigmoid          1.0000  1.0000
+    1 of 1 members has a weight; c = 0
+    """
+    rows = member_rows(mixture)
+    width = max(16, *(len(row.classifier) + 1 for row in rows[:most]))
+    lines = [f"{'classifier':<{width}} {'calibration':<18} {mixture.metric:>8} {'weight':>7}"]
+    lines += [
+        f"{row.classifier:<{width}} {row.calibration:<18} {row.measure:8.4f} {row.weight:7.4f}"
+        for row in rows[:most]
+    ]
+    if len(rows) > most:
+        lines.append(f"… {len(rows) - most} more")
+    used = sum(row.weight > 0 for row in rows)
+    has = "has" if used == 1 else "have"
+    lines.append(f"{used} of {len(rows)} members {has} a weight; c = {mixture.strength:g}")
+    return "\n".join(lines)

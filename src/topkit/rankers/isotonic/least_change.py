@@ -1,0 +1,153 @@
+"""The least change of a query's scores that makes them agree with its grades or its preferences.
+
+    min Σ δ_i² + λ n ζ²   with   s_i + δ_i ≥ s_j + δ_j + m_ij (1 − ζ)   for every i better than j,   ζ ≥ 0
+
+Zheng, Zha & Sun, LR4IR 2008, equations 2, 3 and 7. Margins m_ij are differences of grades, or 1 for
+preferences; one slack ζ a query softens them all. Tied pairs, where asked for, come within ζ₂ of each other
+at a price of λ₂ n ζ₂².
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from topkit.data import InputError
+from topkit.scorers import Floats
+
+Ints = NDArray[np.int64]
+ENOUGH = 1e-10
+"""A constraint that lacks less than this is kept."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """δ of each document, the slack of the margins and of the ties, and the value of the objective."""
+
+    delta: Floats
+    slack: float = 0.0
+    tie_slack: float = 0.0
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Pairs (better, worse) with margins, and tied pairs, of one query's documents."""
+
+    better: Ints
+    worse: Ints
+    margin: Floats
+    tied: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+
+
+def isotonic_change(scores: ArrayLike, grades: ArrayLike) -> Floats:
+    """δ without margins: the nearest scores that contradict no grade, by pooling, in O(n log n).
+
+    Documents of one grade may take any order, so they keep their own.
+
+    >>> isotonic_change([3.0, 1.0, 2.0], [0, 1, 1]).tolist()
+    [-1.0, 1.0, 0.0]
+    """
+    from topkit.rankers.isotonic import kernels
+
+    s, g = np.asarray(scores, np.float64), np.asarray(grades, np.float64)
+    order = np.lexsort((s, g))
+    fitted, starts = np.empty(len(s)), np.empty(len(s) + 1, np.int64)
+    kernels.pool(s[order], fitted, starts)
+    delta = np.empty(len(s))
+    delta[order] = fitted - s[order]
+    return delta
+
+
+def graded_change(scores: ArrayLike, grades: ArrayLike, slack: float = 10.0) -> Change:
+    """The least change with margins g_i − g_j and slack price λ = ``slack`` (infinity: hard margins).
+
+    >>> change = graded_change([0.0, 0.0], [1, 0], slack=float("inf"))
+    >>> change.delta.tolist(), change.value
+    ([0.5, -0.5], 0.5)
+    """
+    from topkit.rankers.isotonic import kernels
+
+    s, g = np.asarray(scores, np.float64), np.asarray(grades, np.float64)
+    if not slack > 0:
+        raise InputError(f"the price of slack must be above 0, not {slack!r}")
+    delta, zeta = np.empty(len(s)), np.zeros(1)
+    kernels.graded_change(s, g, slack, np.array([0, len(s)]), 0, 1, delta, zeta)
+    found = float(zeta[0])
+    price = slack * len(s) * found**2 if found else 0.0
+    return Change(delta, found, 0.0, float(delta @ delta) + price)
+
+
+def tied_grades(scores: Floats, grades: Floats) -> Constraints:
+    """What grades ask for when equal grades are ties, in at most 2n constraints.
+
+    A least change never turns round documents of one grade, so only the lowest of a grade and the highest of
+    the next grade below meet at the margin, and only the ends of a grade at the width of a tie.
+    """
+    order = np.lexsort((scores, grades))
+    low, high = order[:-1], order[1:]
+    margin = grades[high] - grades[low]
+    bounds = np.flatnonzero(np.append(True, margin > 0))
+    first = order[bounds]
+    last = order[np.append(bounds[1:], len(order)) - 1]
+    wide = first != last
+    return Constraints(high, low, margin, (first[wide], last[wide]))
+
+
+def constrained_change(
+    scores: ArrayLike, constraints: Constraints, slack: float = 10.0, tie_slack: float = 10.0
+) -> Change:
+    """The least change under any pairs, by a quadratic program (Goldfarb–Idnani).
+
+    Only constraints that are broken enter the program; those that its solution breaks are added until there
+    are none, which leaves the solution exact. Cycles of preferences are no obstacle: at ζ = 1 nothing is
+    asked for but order, which equal scores give.
+
+    >>> cycle = Constraints(np.array([0, 1, 2]), np.array([1, 2, 0]), np.ones(3))
+    >>> constrained_change([0.0, 0.0, 3.0], cycle).delta.round(2).tolist()
+    [1.0, 1.0, -2.0]
+    """
+    s = np.asarray(scores, np.float64)
+    n, pairs = len(s), len(constraints.better)
+    tied_a, tied_b = constraints.tied
+    a = np.concatenate([constraints.better, tied_a, tied_b])
+    b = np.concatenate([constraints.worse, tied_b, tied_a])
+    margin = np.concatenate([constraints.margin, np.zeros(2 * len(tied_a))])
+    of_slack = np.concatenate([constraints.margin, np.zeros(2 * len(tied_a))])
+    of_ties = np.concatenate([np.zeros(pairs), np.ones(2 * len(tied_a))])
+
+    def lacking(delta: Floats, zeta: float, zeta_ties: float) -> Floats:
+        now = s + delta
+        lack: Floats = margin - (now[a] - now[b]) - of_slack * zeta - of_ties * zeta_ties
+        return lack
+
+    prices = np.append(np.full(n, 2.0), [2 * slack * n, 2 * tie_slack * n])
+    x = np.zeros(n + 2)
+    used = np.zeros(len(a), np.bool_)
+    broken = lacking(x[:n], 0.0, 0.0) > ENOUGH
+    while (broken & ~used).any():
+        used |= broken
+        x = _least(
+            prices, a[used], b[used], of_slack[used], of_ties[used], lacking(np.zeros(n), 0.0, 0.0)[used]
+        )
+        broken = lacking(x[:n], x[n], x[n + 1]) > ENOUGH
+    return Change(x[:n], float(x[n]), float(x[n + 1]), 0.5 * float(prices @ x**2))
+
+
+def _least(prices: Floats, a: Ints, b: Ints, of_slack: Floats, of_ties: Floats, bound: Floats) -> Floats:
+    """min ½ x·diag(prices)·x with x_a − x_b + of_slack·ζ + of_ties·ζ₂ ≥ bound and slacks not negative."""
+    import quadprog
+
+    size, count = len(prices), len(a)
+    rows = np.zeros((size, count + 2))
+    places = np.arange(count)
+    rows[a, places] += 1.0
+    rows[b, places] -= 1.0
+    rows[size - 2, :count], rows[size - 1, :count] = of_slack, of_ties
+    rows[size - 2, count] = rows[size - 1, count + 1] = 1.0
+    solution: Floats = quadprog.solve_qp(np.diag(prices), np.zeros(size), rows, np.append(bound, [0.0, 0.0]))[
+        0
+    ]
+    return solution

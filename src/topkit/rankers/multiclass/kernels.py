@@ -1,0 +1,369 @@
+"""Numba kernels of AdaBoost.MH: the best threshold, trees and products of thresholds, and the bandit.
+
+``signed`` is w·y: a row a document, a column a class, its sign the label and its size the weight. The edge
+of a classifier h of ±1 is Σ signed·h. ``bins`` has one row a feature; x is above its first ``bins``
+thresholds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bins = NDArray[np.uint8]
+
+TINY = 1e-12
+
+
+@njit(cache=True, nogil=True)
+def best_cut(
+    row: Bins, size: int, signed: Floats, flip: Floats, rows: Ints, first: int, last: int, sums: Floats
+) -> tuple[float, int]:
+    """The largest Σ_ℓ |Σ_i signed·flip·φ| over the thresholds of a feature that part the rows; its place.
+
+    (−1, −1) if no threshold parts them. ``sums`` has a row a bin and a column a class, and one for counting.
+    """
+    K = signed.shape[1]
+    sums[: size + 1] = 0.0
+    for j in range(first, last):
+        i = rows[j]
+        b = row[i]
+        f = flip[i]
+        for c in range(K):
+            sums[b, c] += f * signed[i, c]
+        sums[b, K] += 1.0
+    total = np.zeros(K + 1)
+    above = np.zeros(K + 1)
+    for b in range(size + 1):
+        for c in range(K + 1):
+            total[c] += sums[b, c]
+    best, place = -1.0, -1
+    for t in range(size - 1, -1, -1):
+        for c in range(K + 1):
+            above[c] += sums[t + 1, c]
+        if above[K] == 0.0 or sums[t + 1, K] == 0.0:
+            continue  # the same parts as the threshold before
+        if above[K] == total[K]:
+            break
+        edge = 0.0
+        for c in range(K):
+            edge += abs(2.0 * above[c] - total[c])
+        if edge > best:
+            best, place = edge, t
+    return best, place
+
+
+@njit(cache=True, nogil=True)
+def draw_arm(pull: Floats, explore: float, chance: float) -> int:
+    """An arm by chance (uniform on 0..1): (1 − explore)·softmax(pull) + explore/arms."""
+    arms = len(pull)
+    largest = pull.max()
+    total = 0.0
+    for i in range(arms):
+        total += np.exp(pull[i] - largest)
+    reached = 0.0
+    for i in range(arms):
+        reached += (1.0 - explore) * np.exp(pull[i] - largest) / total + explore / arms
+        if chance < reached:
+            return i
+    return arms - 1
+
+
+@njit(cache=True, nogil=True)
+def reward_arms(pull: Floats, follows: Floats, arms: Ints, count: int, reward: float, last_arm: int) -> int:
+    """Exp3.G: each arm of a sequence earns the reward, and so do arms that used to follow the one before it.
+
+    Arm i earns reward · n(i after previous)/n(chosen after previous). The last arm, for the next call.
+    """
+    for j in range(count):
+        arm = arms[j]
+        before = last_arm if last_arm >= 0 else arm
+        follows[before, arm] += 1.0
+        for i in range(len(pull)):
+            pull[i] += reward * follows[before, i] / follows[before, arm]
+        last_arm = arm
+    return last_arm
+
+
+@njit(cache=True, nogil=True)
+def choose_cut(
+    bins: Bins, sizes: Ints, signed: Floats, flip: Floats, rows: Ints, first: int, last: int, sums: Floats,
+    arm: int,
+) -> tuple[float, int, int]:  # fmt: skip
+    """Edge, feature and threshold: of one feature (an arm), or of the best of all if ``arm`` is −1."""
+    if arm >= 0:
+        edge, place = best_cut(bins[arm], sizes[arm], signed, flip, rows, first, last, sums)
+        return edge, arm, place
+    best, feature, cut = -1.0, -1, -1
+    for f in range(len(bins)):
+        edge, place = best_cut(bins[f], sizes[f], signed, flip, rows, first, last, sums)
+        if edge > best + TINY:
+            best, feature, cut = edge, f, place
+    return best, feature, cut
+
+
+@njit(cache=True, nogil=True)
+def grow_tree(
+    bins: Bins,
+    sizes: Ints,
+    signed: Floats,
+    leaves: int,
+    pull: Floats,
+    explore: float,
+    chances: Floats,
+    rows: Ints,
+    nodes: Ints,
+    bounds: Ints,
+    votes: NDArray[np.int8],
+) -> tuple[float, int]:
+    """Split the leaf whose edge improves most, ``leaves`` − 1 times or until none improves; edge and leaves.
+
+    ``nodes`` gets (feature, threshold, left, right) of each split, a child of −1 − ℓ being leaf ℓ; ``rows``
+    is put in the order of the leaves, leaf ℓ holding ``bounds[ℓ]``, and ``votes`` gets its ±1 a class. With
+    chances each split is searched on one feature that the bandit draws; with none, on all.
+    """
+    n, K = signed.shape
+    sums = np.empty((257, K + 1))
+    ones = np.ones(n)
+    spare = np.empty(n, np.int64)
+    now = np.zeros(leaves)  # the edge of a leaf as it votes
+    split_edge = np.empty(leaves)
+    split_feature = np.empty(leaves, np.int64)
+    split_cut = np.empty(leaves, np.int64)
+    parent = np.full(leaves, -1, np.int64)
+    used = 0
+    for i in range(n):
+        rows[i] = i
+    bounds[0, 0], bounds[0, 1] = 0, n
+    arm = -1
+    if len(chances) > 0:
+        arm = draw_arm(pull, explore, chances[used])
+        used += 1
+    split_edge[0], split_feature[0], split_cut[0] = choose_cut(
+        bins, sizes, signed, ones, rows, 0, n, sums, arm
+    )
+    count = 1
+    while count < leaves:
+        chosen, gain = -1, TINY
+        for leaf in range(count):
+            if split_cut[leaf] >= 0 and split_edge[leaf] - now[leaf] > gain:
+                chosen, gain = leaf, split_edge[leaf] - now[leaf]
+        if chosen < 0:
+            break
+        feature, cut = split_feature[chosen], split_cut[chosen]
+        first, last = bounds[chosen, 0], bounds[chosen, 1]
+        # the rows of the leaf, those below the threshold first, each side in its old order
+        middle, kept = first, 0
+        low = np.zeros(K)
+        high = np.zeros(K)
+        for j in range(first, last):
+            i = rows[j]
+            if bins[feature, i] > cut:
+                spare[kept] = i
+                kept += 1
+                for c in range(K):
+                    high[c] += signed[i, c]
+            else:
+                rows[middle] = i
+                middle += 1
+                for c in range(K):
+                    low[c] += signed[i, c]
+        for j in range(kept):
+            rows[middle + j] = spare[j]
+        node, other = count - 1, count
+        nodes[node, 0], nodes[node, 1] = feature, cut
+        nodes[node, 2], nodes[node, 3] = -1 - chosen, -1 - other
+        if parent[chosen] >= 0:
+            up = parent[chosen]
+            if nodes[up, 2] == -1 - chosen:
+                nodes[up, 2] = node
+            else:
+                nodes[up, 3] = node
+        parent[chosen], parent[other] = node, node
+        bounds[chosen, 0], bounds[chosen, 1] = first, middle
+        bounds[other, 0], bounds[other, 1] = middle, last
+        now[chosen], now[other] = 0.0, 0.0
+        for c in range(K):
+            vote = 1 if high[c] - low[c] >= 0 else -1
+            votes[other, c], votes[chosen, c] = vote, -vote
+            now[other] += vote * high[c]
+            now[chosen] -= vote * low[c]
+        count += 1
+        if count < leaves:
+            for leaf in (chosen, other):
+                if len(chances) > 0:
+                    arm = draw_arm(pull, explore, chances[used])
+                    used += 1
+                split_edge[leaf], split_feature[leaf], split_cut[leaf] = choose_cut(
+                    bins, sizes, signed, ones, rows, bounds[leaf, 0], bounds[leaf, 1], sums, arm
+                )
+    edge = 0.0
+    for leaf in range(count):
+        edge += now[leaf]
+    return edge, count
+
+
+@njit(cache=True, nogil=True)
+def grow_product(
+    bins: Bins,
+    sizes: Ints,
+    signed: Floats,
+    terms: int,
+    pull: Floats,
+    explore: float,
+    chances: Floats,
+    cycles: int,
+    nodes: Ints,
+    parity: Floats,
+) -> tuple[float, int]:
+    """A product of thresholds, one term after the other chosen best beside the rest; edge and terms in use.
+
+    The votes of the terms multiply to one vector, so a product is a parity of thresholds (``parity``, ±1 a
+    row) times a vector: term j is the best threshold for labels turned by the parity of the others. A term
+    that does not raise the edge stays as it was; it ends when a whole cycle has changed nothing.
+    """
+    n, K = signed.shape
+    sums = np.empty((257, K + 1))
+    rows = np.arange(n)
+    parity[:] = 1.0
+    without = np.empty(n)
+    for term in range(terms):
+        nodes[term, 0] = -1
+    edge, idle, used, arm = 0.0, 0, 0, -1
+    for step in range(cycles * terms):
+        term = step % terms
+        feature, cut = nodes[term, 0], nodes[term, 1]
+        for i in range(n):
+            without[i] = parity[i]
+            if feature >= 0 and bins[feature, i] <= cut:
+                without[i] = -parity[i]
+        if len(chances) > 0:
+            arm = draw_arm(pull, explore, chances[used])
+            used += 1
+        found, new_feature, new_cut = choose_cut(bins, sizes, signed, without, rows, 0, n, sums, arm)
+        if new_cut >= 0 and found > edge + TINY:
+            edge, idle = found, 0
+            nodes[term, 0], nodes[term, 1] = new_feature, new_cut
+            for i in range(n):
+                parity[i] = without[i] if bins[new_feature, i] > new_cut else -without[i]
+        else:
+            idle += 1
+        if idle >= terms - 1:
+            break  # no other term has changed since each was chosen
+    count = 0
+    for term in range(terms):
+        if nodes[term, 0] >= 0:
+            nodes[count, 0], nodes[count, 1] = nodes[term, 0], nodes[term, 1]
+            count += 1
+    return edge, count
+
+
+@njit(cache=True, nogil=True)
+def update_by_leaves(
+    signed: Floats, rows: Ints, bounds: Ints, votes: NDArray[np.int8], leaves: int, alpha: float
+) -> float:
+    """Multiply every weight by exp(−α·y·h) for a tree's h, and make them sum to 1; the sum before that."""
+    right, wrong = np.exp(-alpha), np.exp(alpha)
+    total = 0.0
+    for leaf in range(leaves):
+        for j in range(bounds[leaf, 0], bounds[leaf, 1]):
+            i = rows[j]
+            for c in range(signed.shape[1]):
+                s = signed[i, c]
+                s *= right if (s > 0) == (votes[leaf, c] > 0) else wrong
+                signed[i, c] = s
+                total += abs(s)
+    signed /= total
+    return total
+
+
+@njit(cache=True, nogil=True)
+def update_by_parity(signed: Floats, parity: Floats, vote: NDArray[np.int8], alpha: float) -> float:
+    """The same for a product's h = vote·parity."""
+    right, wrong = np.exp(-alpha), np.exp(alpha)
+    total = 0.0
+    for i in range(len(signed)):
+        for c in range(signed.shape[1]):
+            s = signed[i, c]
+            s *= right if (s > 0) == (vote[c] * parity[i] > 0) else wrong
+            signed[i, c] = s
+            total += abs(s)
+    signed /= total
+    return total
+
+
+BLOCK = 64
+"""Documents that go through a classifier together, so that they and it stay in the nearest cache."""
+
+
+@njit(cache=True, nogil=True)
+def tree_outputs(
+    X: NDArray[np.float32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float32],
+    children: NDArray[np.int32],
+    root: NDArray[np.int32],
+    values: Floats,
+    stages: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """out[s, i] = the sum of the values that the first ``stages[s]`` trees give to row i."""
+    K = values.shape[1]
+    total = np.empty((BLOCK, K))
+    for start in range(first, last, BLOCK):
+        size = min(BLOCK, last - start)
+        total[:] = 0.0
+        stage = 0
+        for t in range(stages[-1]):
+            for j in range(size):
+                node = root[t]
+                while node >= 0:
+                    above = X[start + j, feature[node]] > threshold[node]
+                    node = children[node, 1 if above else 0]
+                for c in range(K):
+                    total[j, c] += values[-1 - node, c]
+            while stage < len(stages) and stages[stage] == t + 1:
+                for j in range(size):
+                    for c in range(K):
+                        out[stage, start + j, c] = total[j, c]
+                stage += 1
+
+
+@njit(cache=True, nogil=True)
+def product_outputs(
+    X: NDArray[np.float32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float32],
+    bounds: NDArray[np.int32],
+    values: Floats,
+    stages: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """out[s, i] = the sum of parity·value over the first ``stages[s]`` products, for row i."""
+    K = values.shape[1]
+    total = np.empty((BLOCK, K))
+    for start in range(first, last, BLOCK):
+        size = min(BLOCK, last - start)
+        total[:] = 0.0
+        stage = 0
+        for t in range(stages[-1]):
+            for j in range(size):
+                below = 0
+                for term in range(bounds[t], bounds[t + 1]):
+                    above = X[start + j, feature[term]] > threshold[term]
+                    below += 0 if above else 1
+                sign = -1.0 if below % 2 else 1.0
+                for c in range(K):
+                    total[j, c] += sign * values[t, c]
+            while stage < len(stages) and stages[stage] == t + 1:
+                for j in range(size):
+                    for c in range(K):
+                        out[stage, start + j, c] = total[j, c]
+                stage += 1

@@ -1,0 +1,90 @@
+"""Numba kernel of the Crammer–Singer machine: coordinate descent on the dual, one document at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def solve_document(own: int, bound: float, size: float, slope: Floats, dual: Floats, order: Floats) -> None:
+    """The exact minimum over one document's duals: a_m ≤ bound·[m = own], Σ a_m = 0.
+
+    The minimiser is min(bound_m, (β − B_m)/size) with B = slope − size·dual, for the β that makes the sum 0;
+    β is found by going down the sorted B_m + size·bound_m.
+    """
+    K = len(slope)
+    for m in range(K):
+        slope[m] -= size * dual[m]
+        order[m] = slope[m]
+    order[own] += size * bound
+    for i in range(1, K):  # K is small: sort by insertion, falling
+        value, j = order[i], i
+        while j > 0 and order[j - 1] < value:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = value
+    beta = order[0] - size * bound
+    used = 1
+    while used < K and beta < used * order[used]:
+        beta += order[used]
+        used += 1
+    beta /= used
+    for m in range(K):
+        dual[m] = min(bound if m == own else 0.0, (beta - slope[m]) / size)
+
+
+@njit(cache=True, nogil=True)
+def sweep(
+    X: Floats,
+    own: Ints,
+    bounds: Floats,
+    sizes: Floats,
+    order: Ints,
+    dual: Floats,
+    weights: Floats,
+    violations: Floats,
+) -> float:
+    """Solve for each document in turn, keeping weights = Σ dual·x; the largest violation that was met.
+
+    ``X`` has a row a document, ``dual`` too; ``weights`` a row a feature. A document violates by the span
+    between the largest slope and the smallest one of the duals that may still grow; ``violations`` keeps it.
+    """
+    K = dual.shape[1]
+    slope, now, buffer = np.empty(K), np.empty(K), np.empty(K)
+    worst = 0.0
+    for i in order:
+        violations[i] = 0.0
+        if bounds[i] <= 0.0 or sizes[i] <= 0.0:
+            continue
+        for m in range(K):
+            slope[m] = 0.0 if m == own[i] else 1.0
+            now[m] = dual[i, m]
+        for f in range(X.shape[1]):
+            x = X[i, f]
+            if x != 0.0:
+                for m in range(K):
+                    slope[m] += weights[f, m] * x
+        low, high = np.inf, -np.inf
+        for m in range(K):
+            high = max(high, slope[m])
+            if now[m] < (bounds[i] if m == own[i] else 0.0):
+                low = min(low, slope[m])
+        if high - low <= 1e-12:
+            continue
+        violations[i] = high - low
+        worst = max(worst, high - low)
+        solve_document(own[i], bounds[i], sizes[i], slope, now, buffer)
+        for m in range(K):
+            buffer[m] = now[m] - dual[i, m]
+            dual[i, m] = now[m]
+        for f in range(X.shape[1]):
+            x = X[i, f]
+            if x != 0.0:
+                for m in range(K):
+                    weights[f, m] += buffer[m] * x
+    return worst

@@ -1,0 +1,8 @@
+"""SortNet: ranking by a neural comparator that sorts."""
+
+from __future__ import annotations
+
+from topkit.rankers.sortnet.comparator import Comparator
+from topkit.rankers.sortnet.method import SortNet
+
+__all__ = ["Comparator", "SortNet"]

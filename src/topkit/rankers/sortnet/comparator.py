@@ -1,0 +1,158 @@
+"""The comparator network: two documents in, two outputs, symmetric to the last bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data import Dataset
+from topkit.rankers.blocks import over_queries
+from topkit.rankers.sortnet.sorting import Compare, canonical_order, cyclic_share, merge_sort
+from topkit.scorers import Floats, Parts
+from topkit.scorers.network import filled
+
+Ints = NDArray[np.int64]
+ARRAYS = ("v", "v_dual", "b", "w", "w_dual")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of rows (better, worse) with weights; those of query q are places ``starts[q]:starts[q+1]``."""
+
+    better: Ints
+    worse: Ints
+    weight: Floats
+    starts: Ints
+
+    def __len__(self) -> int:
+        return len(self.better)
+
+
+@dataclass(frozen=True)
+class Comparator:
+    """One hidden layer of neurons in dual pairs that share their weights.
+
+        h_i(x, y) = a(v_i·x + v'_i·y + b_i),  a(t) = t/√(1 + t²),  its dual h'_i(x, y) = h_i(y, x)
+        N≻(x, y) = σ(Σ w_i h_i + w'_i h'_i + c),  N≺(x, y) = σ(Σ w'_i h_i + w_i h'_i + c)
+
+    so that N≻(x, y) = N≺(y, x). x is preferred to y where N≻ > N≺. The preference need not be transitive, so
+    it sorts but has no score; ``cyclic`` is the share of circles among triples of documents it was tried on.
+    """
+
+    kind: ClassVar[str] = "comparator"
+    v: Floats
+    """Hidden neurons × features: weights of the first document."""
+    v_dual: Floats
+    """The same for the second document."""
+    b: Floats
+    w: Floats
+    w_dual: Floats
+    bias: float
+    cyclic: float = 0.0
+
+    @classmethod
+    def random(cls, features: int, hidden: int, seed: int) -> Comparator:
+        """Small random weights."""
+        rng = np.random.default_rng(seed)
+        wide = 1.0 / np.sqrt(2 * max(features, 1))
+        return cls(
+            rng.normal(scale=wide, size=(hidden, features)),
+            rng.normal(scale=wide, size=(hidden, features)),
+            np.zeros(hidden),
+            rng.normal(scale=1.0 / np.sqrt(2 * hidden), size=hidden),
+            rng.normal(scale=1.0 / np.sqrt(2 * hidden), size=hidden),
+            0.0,
+        )
+
+    def halves(self, X: Floats) -> tuple[Floats, Floats]:
+        """What each document brings to the hidden layer as first and as second of a pair."""
+        from topkit.rankers.sortnet import kernels
+
+        P, Q = np.empty((len(X), len(self.b))), np.empty((len(X), len(self.b)))
+        kernels.project(X, self.v, P)
+        kernels.project(X, self.v_dual, Q)
+        return P, Q
+
+    def outputs(self, X: Floats, first: Ints, second: Ints) -> Floats:
+        """N≻ and N≺ of pairs of rows of X, two columns."""
+        from topkit.rankers.sortnet import kernels
+
+        out = np.empty((len(first), 2))
+        kernels.predict(*self.halves(X), self.b, self.w, self.w_dual, self.bias, first, second, out)
+        return out
+
+    def compare(self, X: Floats) -> Compare:
+        """The comparison of rows of X as a function: above 0 where the first of a pair is preferred."""
+        from topkit.rankers.sortnet import kernels
+
+        P, Q = self.halves(X)
+
+        def differences(first: Ints, second: Ints) -> Floats:
+            out = np.empty(len(first))
+            kernels.compare(P, Q, self.b, self.w, self.w_dual, self.bias, first, second, out)
+            return out
+
+        return differences
+
+    def order(self, data: Dataset) -> Ints:
+        """Rows of each query, best first, by merge sort from an order that only the features decide."""
+        X = filled(data.X)
+        return merge_sort(self.compare(X), data.ptr, canonical_order(X, data.ptr))[0]
+
+    def intransitivity(self, data: Dataset, triples: int = 20_000, seed: int = 0) -> float:
+        """The share of circles (x over y over z over x) among random triples of documents of one query."""
+        return cyclic_share(self.compare(filled(data.X)), data.ptr, triples, seed)
+
+    def error(self, X: Floats, ptr: Ints, pairs: Pairs) -> tuple[float, Floats]:
+        """Σ (1 − N≻)² + N≺² over pairs, and its gradient in :meth:`vector`."""
+        from topkit.rankers.sortnet import kernels
+
+        P, Q = self.halves(X)
+        H, queries = len(self.b), len(ptr) - 1
+        values, slopes = np.zeros(queries), np.zeros((queries, 3 * H + 1))
+        dP, dQ = np.zeros_like(P), np.zeros_like(Q)
+        parts = (pairs.better, pairs.worse, pairs.weight, pairs.starts)
+
+        def work(a: int, z: int) -> None:
+            network = (P, Q, self.b, self.w, self.w_dual, self.bias)
+            kernels.pair_errors(*network, *parts, a, z, values, slopes, dP, dQ)
+
+        over_queries(work, ptr)
+        gradient = np.concatenate([(dP.T @ X).ravel(), (dQ.T @ X).ravel(), slopes.sum(axis=0)])
+        return float(values.sum()), gradient
+
+    def vector(self) -> Floats:
+        """All weights in one vector."""
+        parts = (self.v.ravel(), self.v_dual.ravel(), self.b, self.w, self.w_dual, [self.bias])
+        return np.concatenate(parts)
+
+    def with_vector(self, vector: Floats) -> Comparator:
+        """The comparator of this shape with other weights."""
+        hidden, features = self.v.shape
+        cuts = np.cumsum([hidden * features, hidden * features, hidden, hidden, hidden])
+        v, v_dual, b, w, w_dual, bias = np.split(np.asarray(vector, np.float64), cuts)
+        shape = (hidden, features)
+        return Comparator(v.reshape(shape), v_dual.reshape(shape), b, w, w_dual, float(bias[0]))
+
+    @property
+    def remark(self) -> str:
+        """What a user should know after training."""
+        return f"{self.cyclic:.3%} of triples in a circle"
+
+    def parts(self) -> Parts:
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        return Parts({"bias": self.bias, "cyclic": self.cyclic}, arrays)
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        v, v_dual, b, w, w_dual = (np.ascontiguousarray(parts.arrays[name], np.float64) for name in ARRAYS)
+        model = cls(v, v_dual, b, w, w_dual, float(parts.values["bias"]), float(parts.values["cyclic"]))
+        hidden = len(model.b)
+        if not model.v.shape == model.v_dual.shape or len(model.v) != hidden:
+            raise ValueError("each hidden neuron has its weights for both documents")
+        if not model.w.shape == model.w_dual.shape == model.b.shape == (hidden,):
+            raise ValueError("each hidden neuron has a bias and two weights to the outputs")
+        return model

@@ -1,0 +1,31 @@
+"""The kinds of study by name; each is a file of this folder."""
+
+from __future__ import annotations
+
+from topkit.studies.kind import Kind
+from topkit.studies.kinds.beta import BETA
+from topkit.studies.kinds.budget import BUDGET
+from topkit.studies.kinds.calibration import CALIBRATION
+from topkit.studies.kinds.clicks import CLICKS
+from topkit.studies.kinds.compare import COMPARE
+from topkit.studies.kinds.fusion import FUSION
+from topkit.studies.kinds.grades import GRADES
+from topkit.studies.kinds.labelling import LABELLING
+from topkit.studies.kinds.learning_curve import LEARNING_CURVE
+from topkit.studies.kinds.sigma import SIGMA
+from topkit.studies.kinds.top_k import TOP_K
+
+KINDS: dict[str, Kind] = {
+    "compare": COMPARE,
+    "beta": BETA,
+    "k": TOP_K,
+    "learning-curve": LEARNING_CURVE,
+    "grades": GRADES,
+    "sigma": SIGMA,
+    "calibration": CALIBRATION,
+    "fusion": FUSION,
+    "labelling": LABELLING,
+    "budget": BUDGET,
+    "clicks": CLICKS,
+}
+"""Every kind by its name."""

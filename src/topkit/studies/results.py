@@ -1,0 +1,119 @@
+"""The long table of a study: a row for every value, beside the factors of its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data.files import FilePath, written_whole
+from topkit.studies.kind import Cell, Outcome
+
+if TYPE_CHECKING:
+    from topkit.metrics import Evaluation
+
+Group = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """The cells of a study with their outcomes, in the order of the study.
+
+    >>> done = Outcome({"query": ["a", "b"], "metric": ["map", "map"], "value": [0.5, 1.0]})
+    >>> results = Results((Cell("compare", {"ranker": "x", "fold": 1}, {}),), (done,))
+    >>> results.mean("map", "ranker")
+    {('x',): 0.75}
+    """
+
+    cells: tuple[Cell, ...]
+    outcomes: tuple[Outcome, ...]
+
+    def __iter__(self) -> Iterator[tuple[Cell, Outcome]]:
+        return iter(zip(self.cells, self.outcomes, strict=True))
+
+    def where(self, wanted: Callable[[Cell], bool] | None = None, **factors: object) -> Results:
+        """The cells with these factors, and for which ``wanted`` is true."""
+        kept = [
+            (cell, outcome)
+            for cell, outcome in self
+            if all(cell.factors.get(name) == value for name, value in factors.items())
+            and (wanted is None or wanted(cell))
+        ]
+        return Results(tuple(cell for cell, _ in kept), tuple(outcome for _, outcome in kept))
+
+    def levels(self, factor: str) -> list[Any]:
+        """The different values of a factor, in the order of the study."""
+        return list(dict.fromkeys(cell.factors[factor] for cell in self.cells))
+
+    def gather(self, metric: str, *by: str) -> dict[Group, dict[str, float]]:
+        """Values of these factors or columns → query → its value, the mean over all cells that have it."""
+        found: dict[Group, dict[str, list[float]]] = {}
+        for cell, outcome in self:
+            columns = outcome.columns
+            rows = len(columns["value"])
+            grouped = [columns[name] if name in columns else [cell.factors[name]] * rows for name in by]
+            queries = columns.get("query", [""] * rows)
+            for place, name in enumerate(columns["metric"]):
+                if name == metric:
+                    own = found.setdefault(tuple(column[place] for column in grouped), {})
+                    own.setdefault(queries[place], []).append(columns["value"][place])
+        return {
+            group: {query: float(np.mean(values)) for query, values in own.items()}
+            for group, own in found.items()
+        }
+
+    def mean(self, metric: str, *by: str) -> dict[Group, float]:
+        """Values of these factors → the mean over queries."""
+        return {group: float(np.mean(list(own.values()))) for group, own in self.gather(metric, *by).items()}
+
+    def interval(self, metric: str, *by: str, over: str = "seed") -> dict[Group, tuple[float, float, float]]:
+        """Values of these factors → mean over the levels of ``over`` with its 95 % interval (Student's t)."""
+        from scipy.stats import t
+
+        per: dict[Group, list[float]] = {}
+        for group, value in self.mean(metric, *by, over).items():
+            per.setdefault(group[:-1], []).append(value)
+        found = {}
+        for group, values in per.items():
+            mean = float(np.mean(values))
+            half = 0.0
+            if len(values) > 1:
+                half = float(t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))
+            found[group] = (mean, mean - half, mean + half)
+        return found
+
+    def evaluations(self, metrics: Sequence[str], convention: str, factor: str) -> dict[str, Evaluation]:
+        """Level of a factor → its values query by query, to be compared."""
+        from topkit.metrics import Evaluation
+        from topkit.metrics import convention as convention_named
+
+        by_metric = {name: self.gather(name, factor) for name in metrics}
+        found = {}
+        for level in self.levels(factor):
+            own = {name: groups[(level,)] for name, groups in by_metric.items() if (level,) in groups}
+            if not own:
+                continue
+            qids = tuple(next(iter(own.values())))
+            arrays: dict[str, NDArray[np.float64]] = {
+                name: np.array([values[qid] for qid in qids]) for name, values in own.items()
+            }
+            found[str(level)] = Evaluation(qids, arrays, convention_named(convention), str(level))
+        return found
+
+    def write(self, path: FilePath) -> None:
+        """The table as Parquet: factors, then the columns of the outcomes."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns: dict[str, list[Any]] = {}
+        for cell, outcome in self:
+            rows = len(outcome.columns["value"])
+            for name, value in cell.factors.items():
+                columns.setdefault(name, []).extend([value] * rows)
+            for name, values in outcome.columns.items():
+                columns.setdefault(name, []).extend(values)
+        with written_whole(path) as temporary:
+            pq.write_table(pa.table(columns), temporary, compression="zstd")

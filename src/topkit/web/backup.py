@@ -1,0 +1,137 @@
+"""The whole store in one file, the same for both databases: made while people work, restored when empty."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from alembic.util import CommandError
+from sqlalchemy.engine import Connection, Engine
+
+from topkit.data.errors import InputError
+from topkit.data.files import FilePath, text_writer
+from topkit.features.corpus import lines
+from topkit.web.schema import TABLES
+from topkit.web.settings import Settings
+from topkit.web.store.engine import Store, make_engine, migrate, revision_of, writing
+
+LEFT_OUT = ("session", "login_attempt")
+"""Who is signed in just now is nobody's to restore."""
+ROWS = 500
+FORM = "give a file that 'topkit label backup' has written"
+
+
+def write_backup(store: Store, path: FilePath) -> dict[str, int]:
+    """Write all tables as they are at one moment; returns the number of rows of each."""
+    counts: dict[str, int] = {}
+    digest = hashlib.sha256()
+    level = "REPEATABLE READ" if store.engine.dialect.name == "postgresql" else "SERIALIZABLE"
+    with text_writer(path) as stream, store.engine.connect() as connection:
+        connection.execution_options(isolation_level=level)
+        with connection.begin():
+            for record in _records(connection, counts):
+                line = json.dumps(record, ensure_ascii=False) + "\n"
+                digest.update(line.encode("utf-8", "surrogateescape"))
+                stream.write(line)
+        stream.write(json.dumps({"end": counts, "sha256": digest.hexdigest()}) + "\n")
+    return counts
+
+
+def _records(connection: Connection, counts: dict[str, int]) -> Iterator[dict[str, Any]]:
+    yield {"topkit": "backup", "schema": revision_of(connection), "time": time.time()}
+    for table in TABLES:
+        if table.name in LEFT_OUT:
+            continue
+        counts[table.name] = 0
+        names = [column.name for column in table.columns]
+        query = sa.select(table).order_by(*table.primary_key.columns)
+        for part in connection.execute(query).partitions(ROWS):
+            counts[table.name] += len(part)
+            yield {"table": table.name, "columns": names, "rows": [list(row) for row in part]}
+
+
+def restore_backup(settings: Settings, path: FilePath) -> dict[str, int]:
+    """Fill an empty database from a backup, of this or of an earlier version; all of it or nothing."""
+    engine = make_engine(settings)
+    try:
+        with engine.connect() as connection:
+            if sa.inspect(connection).get_table_names():
+                raise InputError("the database is not empty", "restore into a new one")
+        schema = _schema_of(path)
+        try:
+            migrate(engine, schema)
+            counts = _fill(engine, path)
+            migrate(engine)
+        except BaseException:
+            _empty(engine)
+            raise
+    except (sa.exc.DatabaseError, KeyError, CommandError) as error:
+        raise InputError(f"the backup does not fit ({error})", FORM, file=path) from None
+    finally:
+        engine.dispose()
+    return counts
+
+
+def _fill(engine: Engine, path: FilePath) -> dict[str, int]:
+    tables = sa.MetaData()
+    counts: dict[str, int] = {}
+    with writing(engine) as connection:
+        tables.reflect(connection)  # as they were when the backup was made
+        for record in _parsed(path):
+            if "table" in record:
+                rows = [dict(zip(record["columns"], row, strict=True)) for row in record["rows"]]
+                connection.execute(tables.tables[record["table"]].insert(), rows)
+                counts[record["table"]] = counts.get(record["table"], 0) + len(rows)
+        if engine.dialect.name == "postgresql":
+            _move_sequences(connection, tables)
+    return counts
+
+
+def _move_sequences(connection: Connection, tables: sa.MetaData) -> None:
+    """The next row gets an id after the largest one restored."""
+    for table in tables.sorted_tables:
+        if "id" in table.columns:
+            sequence = sa.func.pg_get_serial_sequence(table.name, "id")
+            largest = sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0) + 1).scalar_subquery()
+            connection.execute(sa.select(sa.func.setval(sequence, largest, False)))
+
+
+def _parsed(path: FilePath) -> Iterator[dict[str, Any]]:
+    for number, text in lines(path):
+        try:
+            record = json.loads(text)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise InputError("this is not a line of a backup", FORM, file=path, line=number)
+        yield record
+
+
+def _schema_of(path: FilePath) -> str:
+    """The schema of a backup that is whole and unchanged."""
+    digest = hashlib.sha256()
+    last = ""
+    for _, text in lines(path):
+        if last:
+            digest.update((last + "\n").encode("utf-8", "surrogateescape"))
+        last = text
+    head = next(_parsed(path), {})
+    try:
+        end = json.loads(last)
+    except ValueError:
+        end = {}
+    if head.get("topkit") != "backup" or end.get("sha256") != digest.hexdigest():
+        raise InputError("this is no backup, or it is cut off or changed", FORM, file=path)
+    return str(head["schema"])
+
+
+def _empty(engine: Engine) -> None:
+    """Take back a restore that failed half-way."""
+    tables = sa.MetaData()
+    with writing(engine) as connection:
+        tables.reflect(connection)
+        tables.drop_all(connection)

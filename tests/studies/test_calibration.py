@@ -1,0 +1,59 @@
+"""The kind calibration on small data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from topkit.data import InputError
+from topkit.rankers.ensemble import CALIBRATIONS
+from topkit.rankers.ensemble.targets import TARGETS
+from topkit.studies.kind import Cell, Outcome
+from topkit.studies.kinds.calibration import difference_tests, diversity
+from topkit.studies.publish import publish
+from topkit.studies.results import Results
+from topkit.studies.run import run_study
+
+DATA = '\n[[data]]\nname = "demo"\nfolds = [1, 2]\n'
+
+
+def test_a_study_of_calibrations(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text('kind = "calibration"\n[settings]\nclassifiers = ["tree 4"]\nrounds = 6' + DATA)
+    results = run_study(file, tmp_path / "out")
+    means = results.mean("ndcg@10", "calibration")
+    assert {name for (name,) in means} == set(CALIBRATIONS)
+    shown = publish(tmp_path / "out")
+    assert "of 12 regressions" in shown  # six regressions in two folds
+    assert (tmp_path / "out" / "report.html").read_text().count("<svg") >= 2
+
+
+def test_unknown_classifiers_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    file.write_text('kind = "calibration"\n[settings]\nclassifiers = ["forest 3"]' + DATA)
+    with pytest.raises(InputError, match="no classifier 'forest 3'"):
+        run_study(file, tmp_path / "out")
+
+
+def test_differences_are_tested_in_pairs_and_folds_combined() -> None:
+    """Beside scipy's paired t-test; Fisher: −2 Σ ln p is χ² with 2·folds degrees of freedom."""
+    from scipy.stats import chi2
+
+    rng = np.random.default_rng(0)
+    names = list(TARGETS)
+    folds = []
+    for _ in range(3):
+        scores = rng.normal(size=(len(names), 40)) + 0.1 * np.arange(len(names))[:, None]
+        found = difference_tests(names, scores)
+        assert found["log-sigmoid|soft-ndcg"] == pytest.approx(ttest_rel(scores[0], scores[4]).pvalue)
+        folds.append(found)
+    cells = tuple(Cell("calibration", {"fold": fold}, {}) for fold in range(3))
+    empty: dict[str, list[object]] = {"metric": [], "value": []}
+    matrix = diversity(Results(cells, tuple(Outcome(empty, {"p-values": one}) for one in folds)))
+    statistic = -2 * sum(np.log(one["log-sigmoid|expected-loss"]) for one in folds)
+    assert matrix[0, 2] == pytest.approx(chi2.sf(statistic, 6))
+    assert matrix[2, 0] == matrix[0, 2]
+    assert matrix.diagonal().tolist() == [1.0] * 5

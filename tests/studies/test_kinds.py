@@ -1,0 +1,174 @@
+"""Every kind of study on small data, against arithmetic and against the same thing done by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import topkit as tk
+from topkit.data import InputError
+from topkit.studies.demo_data import demo_data
+from topkit.studies.kind import Cell, Outcome
+from topkit.studies.kinds import KINDS
+from topkit.studies.kinds.learning_curve import query_order
+from topkit.studies.publish import publish
+from topkit.studies.results import Results
+from topkit.studies.run import run_study
+
+DATA = '\n[[data]]\nname = "demo"\nfolds = [1, 2]\n'
+
+
+def run(text: str, tmp_path: Path) -> tuple[Results, str]:
+    file = tmp_path / "study.toml"
+    file.write_text(text)
+    results = run_study(file, tmp_path / "out")
+    shown = publish(tmp_path / "out")
+    assert (tmp_path / "out" / "report.html").read_text().count("<svg") >= 1
+    return results, shown
+
+
+def by_hand(name: str, fold: int, **settings: object) -> float:
+    part = tk.folds(demo_data(), 5, seed=0)[fold - 1]
+    model = tk.ranker(name, **settings).fit(part.train, part.valid)
+    return tk.evaluate(part.test, model.score(part.test), "ndcg@10").mean["ndcg@10"]
+
+
+def test_beta(tmp_path: Path) -> None:
+    text = 'kind = "beta"\nrankers = ["focusednet"]\nmetrics = ["ndcg@10", "kndcg@10"]\n'
+    results, shown = run(text + "[settings]\nbetas = [0.0, 0.4, 1.0]" + DATA, tmp_path)
+    for beta in (0.0, 0.4, 1.0):
+        found = results.where(fold=2).mean("ndcg@10", "beta")[(beta,)]
+        assert found == pytest.approx(by_hand("focusednet", 2, beta=beta), abs=1e-12)
+    assert "between the ends" in shown
+
+
+def test_beta_needs_a_ranker_with_beta(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'listnet' has no beta"):
+        run('kind = "beta"\nrankers = ["listnet"]' + DATA, tmp_path)
+
+
+def test_k(tmp_path: Path) -> None:
+    text = 'kind = "k"\nrankers = ["ranksvm", "topk-listmle"]\n[settings]\nks = [1, 3, 0]'
+    results, shown = run(text + DATA, tmp_path)
+    part = tk.folds(demo_data(), 5, seed=0)[0]
+    for k in (1, 3):  # a ranker without a k learns it from the labels, one with a k is given it
+        for name, settings in (("ranksvm", {}), ("topk-listmle", {"k": k})):
+            model = tk.ranker(name, metric="kndcg@10", **settings)
+            model.fit(part.train.top_k(k), part.valid.top_k(10))
+            expected = tk.evaluate(part.test, model.score(part.test), "ndcg@10").mean["ndcg@10"]
+            found = results.where(fold=1, ranker=name, k=k).mean("ndcg@10")[()]
+            assert found == pytest.approx(expected, abs=1e-12)
+    assert "all" in shown.splitlines()[0]
+
+
+def test_learning_curve(tmp_path: Path) -> None:
+    text = 'kind = "learning-curve"\nrankers = ["listnet"]\nmetrics = ["ndcg@10"]\n'
+    results, _ = run(text + "[settings]\nshares = [0.3, 1.0]" + DATA, tmp_path)
+    means = results.where(fold=1).mean("ndcg@10", "order", "share")
+    whole = by_hand("listnet", 1)
+    for order in ("random", "best-first", "worst-first"):  # with all queries the order cannot matter
+        assert means[order, 1.0] == pytest.approx(whole, abs=1e-12)
+    assert len({means[order, 0.3] for order in ("random", "best-first", "worst-first")}) > 1
+
+
+def test_the_three_orders_of_queries() -> None:
+    train = tk.folds(demo_data(), 5, seed=0)[0].train
+    fitted = tk.ranker("listnet").fit(train)
+    quality = tk.evaluate(train, fitted.score(train), "ndcg@10").per_query["ndcg@10"]
+    best = query_order(train, "best-first", "listnet", "ndcg@10", "yahoo", seed=3)
+    worst = query_order(train, "worst-first", "listnet", "ndcg@10", "yahoo", seed=3)
+    chance = query_order(train, "random", "listnet", "ndcg@10", "yahoo", seed=3)
+    assert (np.diff(quality[best]) <= 0).all()
+    assert (np.diff(quality[worst]) >= 0).all()
+    for order in (best, worst, chance):
+        assert sorted(order) == list(range(train.n_queries))
+    assert not np.array_equal(chance, query_order(train, "random", "listnet", "ndcg@10", "yahoo", seed=4))
+
+
+def test_grades(tmp_path: Path) -> None:
+    text = 'kind = "grades"\n[settings]\nscorers = ["linear"]'
+    results, shown = run(text + DATA, tmp_path)
+    means = results.where(fold=1).mean("ndcg@10", "target")
+    for target, loss in (("plain", "squared-gain"), ("normalised", "squared-ndcg")):
+        assert means[(target,)] == pytest.approx(by_hand("gradient", 1, loss=loss), abs=1e-12)
+    assert "of 2 fits" in shown
+
+
+def test_sigma(tmp_path: Path) -> None:
+    text = 'kind = "sigma"\nrankers = ["perceptron"]\nmetrics = ["ndcg@10"]\n[settings]\nsigmas = [2.0]'
+    results, shown = run(text + DATA, tmp_path)
+    means = results.where(fold=1).mean("ndcg@10", "sigma")
+    assert means[(0.0,)] == pytest.approx(by_hand("perceptron", 1), abs=1e-12)
+    assert means[(2.0,)] == pytest.approx(by_hand("sigmoid", 1, base="perceptron", steepness=2.0), abs=1e-12)
+    assert "in the wrong order" in shown
+    with pytest.raises(InputError, match="without settings"):
+        run('kind = "sigma"\nrankers = [{ ranker = "perceptron", set = { passes = 9 } }]' + DATA, tmp_path)
+
+
+def test_labelling(tmp_path: Path) -> None:
+    text = 'kind = "labelling"\n[settings]\nstrategies = ["select-best", "heap"]\nlengths = [12]\nk = 1\n'
+    results, shown = run(text + "orders = 5\nerrors = [0.0, 0.1]", tmp_path)
+    asked = results.mean("judgments", "strategy", "error")
+    assert asked["select-best", 0.0] == asked["heap", 0.0] == 11  # the best of 12 takes eleven comparisons
+    assert results.mean("found", "strategy", "error")["heap", 0.0] == 1.0
+    assert "lower bound 11.0" in shown
+
+
+def test_fusion(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for number in range(4):
+        lines = [
+            f"q{q} Q0 d{d} {place} {9 - place} run{number}"
+            for q in range(3)
+            for place, d in enumerate(rng.permutation(8))
+        ]
+        (tmp_path / f"{number}.run").write_text("\n".join(lines) + "\n")
+    (tmp_path / "qrels.txt").write_text(
+        "".join(f"q{q} 0 d{d} {int(d < 3)}\n" for q in range(3) for d in range(8))
+    )
+    text = 'kind = "fusion"\nmetrics = ["map"]\n[settings]\nruns = "*.run"\nqrels = "qrels.txt"\n'
+    results, shown = run(text + 'methods = ["borda", "rrf"]\nlevels = [0, 2]\ndraws = 2', tmp_path)
+    runs = [tk.read_run(tmp_path / f"{number}.run") for number in range(4)]
+    expected = tk.evaluate_run(
+        tk.read_qrels(tmp_path / "qrels.txt"), tk.aggregate(runs, "rrf"), "map", "trec"
+    )
+    found = results.where(random=0).mean("map", "method")[("rrf",)]
+    assert found == pytest.approx(expected.mean["map"], abs=1e-12)
+    assert len(results.cells) == 2 + 2 * 2
+    assert "convention trec" in shown
+
+
+def test_compare_tries_values_and_draws_settings(tmp_path: Path) -> None:
+    text = (
+        'kind = "compare"\nrankers = ["bestfeature", { ranker = "focusednet", name = "tried", '
+        'try = { beta = [0.1, 0.9] } }, { ranker = "perceptron", trials = 2 }]\n[settings]\nimportance = true'
+    )
+    results, shown = run(text + DATA, tmp_path)
+    part = tk.folds(demo_data(), 5, seed=0)[0]
+    fitted = {beta: tk.ranker("focusednet", beta=beta).fit(part.train, part.valid) for beta in (0.1, 0.9)}
+    best = max(fitted, key=lambda beta: (fitted[beta].measure_on(part.valid), -beta))
+    (outcome,) = results.where(fold=1, ranker="tried").outcomes
+    assert outcome.facts["chosen"] == {"beta": best}
+    assert set(outcome.facts["importance"]) == {str(i + 1) for i in range(15)}
+    assert "tried" in shown
+
+
+def test_means_and_intervals_by_hand() -> None:
+    def cell(seed: int, values: list[float]) -> tuple[Cell, Outcome]:
+        columns = {"query": ["a", "b"], "metric": ["map", "map"], "value": values}
+        return Cell("compare", {"ranker": "x", "seed": seed}, {}), Outcome(columns)
+
+    cells, outcomes = zip(cell(0, [0.0, 0.2]), cell(1, [0.4, 0.6]), strict=True)
+    results = Results(cells, outcomes)
+    assert results.gather("map", "ranker") == {("x",): pytest.approx({"a": 0.2, "b": 0.4})}
+    # means 0.1 and 0.5: 0.3 ± t(0.975, 1)·s/√2 with s = 0.2·√2, so ± 12.7062·0.2
+    mean, low, high = results.interval("map", "ranker")[("x",)]
+    assert (mean, low, high) == pytest.approx((0.3, 0.3 - 2.54124, 0.3 + 2.54124), abs=1e-5)
+
+
+def test_every_kind_says_what_it_is() -> None:
+    for kind in KINDS.values():
+        assert kind.summary
+        assert not kind.summary.endswith(".")

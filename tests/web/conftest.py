@@ -1,0 +1,115 @@
+"""Stores on SQLite and on a PostgreSQL that is started here, apps on them, and a server with a browser."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import uuid
+import warnings
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import psycopg
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.web.driver import Server, accept, chromium
+from tests.web.world import World
+from topkit.web.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server of our own."""
+    # Not in pytest's folder: as root the server runs as another user, who may not look in there.
+    with tempfile.TemporaryDirectory() as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pgserver
+
+            server = pgserver.get_server(Path(folder) / "pg")
+        yield server.get_uri()
+        server.cleanup()
+
+
+@contextlib.contextmanager
+def fresh_database(address: str) -> Iterator[str]:
+    """The address of a new, empty database on the server."""
+    name = f"topkit_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    yield address.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.database)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A new store's database: an SQLite file, then a PostgreSQL database."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "labels.db")
+        return
+    with fresh_database(request.getfixturevalue("postgres")) as address:
+        yield address
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """An app on an SQLite store with an admin."""
+    with World(Settings(str(tmp_path / "labels.db"))) as made:
+        yield made
+
+
+@pytest.fixture
+def any_world(database: str) -> Iterator[World]:
+    """An app on each kind of store with an admin."""
+    with World(Settings(database)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    made = Server(str(tmp_path_factory.mktemp("web") / "labels.db"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def admin(server: Server, browser: Browser) -> Page:
+    page = browser.new_context().new_page()
+    accept(page, server.admin_link())
+    return page
+
+
+@pytest.fixture
+def outside() -> Iterator[tuple[str, list[str]]]:
+    """Another site: its address, and what it was asked for."""
+    asked: list[str] = []
+
+    class Note(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            page = f"<h1>{self.path}</h1><script>top.pwned = 1; fetch('/script')</script>"
+            self.wfile.write(page.encode())
+
+        do_POST = do_GET  # noqa: N815 - named by http.server
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    site = ThreadingHTTPServer(("127.0.0.1", 0), Note)
+    Thread(target=site.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{site.server_port}", asked
+    site.shutdown()
+    site.server_close()

@@ -1,0 +1,150 @@
+"""A real server and a real browser: what the browser tests and the screenshots of the docs drive."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from topkit.labelling import Question, SimulatedAssessor
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PASSWORD = "correct horse battery"  # noqa: S105 - of people who live for one test
+KEYS = {"a": ["ArrowLeft"], "b": ["ArrowRight"], "tie": ["ArrowDown"]}
+KEYS |= {"bad-a": ["b", "ArrowLeft"], "bad-b": ["b", "ArrowRight"]}
+KEYS |= {name: [str(i)] for i, name in enumerate(("bad", "fair", "good", "excellent", "perfect"), 1)}
+
+
+class Server:
+    """``topkit label serve`` as a process of its own."""
+
+    def __init__(self, database: str, port: int = 0, *options: str) -> None:
+        self.database, self.options = database, options
+        self.address, self.link = "", ""
+        self.start(port)
+
+    def start(self, port: int = 0) -> None:
+        command = [sys.executable, "-m", "topkit", "label", "serve", "--port", str(port), *self.options]
+        self.process = subprocess.Popen(
+            [*command, "--database", self.database], stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"http://[\w.:]+", line)
+        assert found is not None, line
+        self.address = found[0]
+        self.port = int(self.address.rsplit(":", 1)[1])
+
+    def admin_link(self) -> str:
+        """The one-time link that the first run prints."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().split()[-1]
+
+    def kill(self) -> None:
+        """As hard as can be."""
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, or whichever is installed."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert path is not None, "install chromium: make browser"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def accept(page: Page, link: str) -> None:
+    """Join by an invitation link."""
+    page.goto(link)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Begin").click()
+    page.wait_for_url("**/")
+
+
+def invite(page: Page, address: str, name: str) -> str:
+    """As admin: the link for a new assessor."""
+    page.goto(f"{address}/people")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("button", name="Make a link").click()
+    return page.get_by_label(f"Link for {name}").input_value()
+
+
+def make_project(
+    page: Page, address: str, name: str, topics: Path, documents: Path, k: int, tools: str = "pairs"
+) -> str:
+    """As admin: a new project with its material; returns its address."""
+    page.goto(f"{address}/projects/new")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("How many places").fill(str(k))
+    page.get_by_label("Tools").select_option(tools)
+    page.get_by_role("button", name="Create").click()
+    page.wait_for_url("**/material")
+    for label, button, path in (
+        ("CSV, TSV, JSON Lines (id, query", "Import topics", topics),
+        ("CSV, TSV, JSON Lines (id, title", "Import documents", documents),
+    ):
+        page.get_by_label(label).set_input_files(path)
+        with page.expect_response(lambda response: response.request.method == "POST"):
+            page.get_by_role("button", name=button).click()
+        page.get_by_text("are new").wait_for()
+    return page.url.removesuffix("/material")
+
+
+def seq(page: Page) -> int:
+    """The sequence number that the page has reached."""
+    page.wait_for_selector("#tool[data-seq]")
+    return int(page.locator("#tool").get_attribute("data-seq") or 0)
+
+
+def shown(page: Page) -> Question:
+    """The documents on the screen, by title (which is the key in these tests)."""
+    pairs = page.locator("#tool").get_attribute("data-tool") == "pairs"
+    return Question(
+        page.locator("#title-a").inner_text(), page.locator("#title-b").inner_text() if pairs else None
+    )
+
+
+def press(page: Page, answer: str) -> None:
+    """Answer by keyboard and wait until it is saved."""
+    before = seq(page)
+    for key in KEYS[answer]:
+        page.keyboard.press(key)
+    page.wait_for_selector(f'#tool[data-seq="{before + 1}"]')
+
+
+def label(page: Page, judge: SimulatedAssessor, most: int = 10_000) -> int:
+    """Answer by keyboard as the judge believes, until the topic is done or ``most`` answers are given."""
+    count = 0
+    seq(page)
+    while count < most and page.locator("#documents").is_visible():
+        press(page, judge.judge("", shown(page)).answer)
+        count += 1
+    return count

@@ -1,0 +1,175 @@
+"""Many assessors at once, over real connections, who remember every judgment that the server acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from topkit.web.guard import COOKIE
+from topkit.web.settings import Settings
+from topkit.web.store import open_store, people, projects
+from topkit.web.store.work import Assignment, assign
+
+CHOICES = ("a", "a", "b", "b", "tie", "bad-a")
+
+
+@dataclass(frozen=True)
+class Assessor:
+    """Somebody with a session and labellings to do."""
+
+    cookie: str
+    csrf: str
+    labellings: list[int]
+
+
+def populate(database: str, count: int, topics: int, documents: int = 50, k: int = 10) -> list[Assessor]:
+    """A store with a project, ``count`` assessors who are signed in, and every topic for each of them."""
+    store = open_store(Settings(database))
+    with store.write() as connection:
+        number = projects.add_project(
+            connection, "load", k=k, strategy="adaptive", tools="pairs", seed=0, instructions=""
+        )
+        projects.add_topics(
+            connection, number, [projects.Topic(f"t{i}", f"query {i}") for i in range(topics)]
+        )
+        texts = [projects.Document(f"d{i}", "text", f"title {i}", "words " * 50) for i in range(documents)]
+        projects.add_documents(connection, number, texts)
+        ids = [row["id"] for row in projects.topics_of(connection, number)]
+        someone = [people.add_person(connection, f"assessor {i}", "assessor") for i in range(count)]
+        assign(connection, number, [Assignment(t, person.id, "pairs") for person in someone for t in ids])
+        made = []
+        for person in someone:
+            token, visit = people.start_session(connection, person, 24)
+            made.append((person.id, token, visit.csrf))
+    from topkit.web.store.work import labellings_of
+
+    with store.read() as connection:
+        by_person: dict[int, list[int]] = {}
+        for row in labellings_of(connection, project_id=number):
+            by_person.setdefault(row["person"], []).append(row["id"])
+    store.close()
+    return [Assessor(token, csrf, by_person[person]) for person, token, csrf in made]
+
+
+@dataclass
+class Load:
+    """What happened."""
+
+    acknowledged: dict[str, tuple[int, int, str, str, str]] = field(default_factory=dict)
+    """Key → labelling, sequence number, a, b, answer."""
+    sent: set[str] = field(default_factory=set)
+    errors: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    retries: int = 0
+    stop: bool = False
+
+
+class Line:
+    """One kept connection; a plain client, so that it is the server that is measured."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.reader: asyncio.StreamReader | None = None
+        self.writer: asyncio.StreamWriter | None = None
+
+    async def request(self, method: str, path: str, headers: str, body: bytes = b"") -> tuple[int, bytes]:
+        if self.writer is None:
+            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        assert self.reader is not None
+        length = f"Content-Length: {len(body)}\r\nContent-Type: application/json\r\n" if body else ""
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n{headers}{length}\r\n"
+        self.writer.write(head.encode() + body)
+        answer = await self.reader.readuntil(b"\r\n\r\n")
+        status = int(answer[9:12])
+        at = answer.lower().index(b"content-length:") + 15
+        size = int(answer[at : answer.index(b"\r\n", at)])
+        return status, await self.reader.readexactly(size)
+
+    def close(self) -> None:
+        if self.writer is not None:
+            self.writer.close()
+        self.reader = self.writer = None
+
+
+async def work(assessor: Assessor, port: int, load: Load, chance: random.Random) -> None:
+    """Answer at random, one question after the other, until told to stop or all is done."""
+    line = Line(port)
+    headers = f"Cookie: {COOKIE}={assessor.cookie}\r\nX-CSRF-Token: {assessor.csrf}\r\n"
+
+    async def call(method: str, path: str, body: bytes = b"") -> tuple[int, Any]:
+        while True:
+            try:
+                status, text = await line.request(method, path, headers, body)
+                if status < 500:
+                    return status, json.loads(text)
+                load.errors.append(f"{status} {text[:200]!r}")
+            except (OSError, asyncio.IncompleteReadError, ValueError):
+                pass
+            line.close()  # the server is gone: the same again, with the same key, as the page does
+            load.retries += 1
+            if load.stop:
+                return 0, None
+            await asyncio.sleep(0.05)
+
+    for labelling in assessor.labellings:
+        path = f"/api/labellings/{labelling}"
+        status, turn = await call("GET", path)
+        while not load.stop and status == 200 and turn["question"] is not None:
+            question = turn["question"]
+            a, b, answer = question["a"]["key"], question["b"]["key"], chance.choice(CHOICES)
+            key, seq = secrets.token_hex(8), turn["seq"] + 1
+            entry = {"seq": seq, "key": key, "a": a, "b": b, "answer": answer, "seconds": 1.0}
+            load.sent.add(key)
+            begun = time.perf_counter()
+            status, reply = await call("POST", f"{path}/answers", json.dumps(entry).encode())
+            if status != 200:
+                if status:
+                    load.errors.append(f"{status} {str(reply)[:200]}")
+                break
+            load.times.append(time.perf_counter() - begun)
+            load.acknowledged[key] = (labelling, seq, a, b, answer)
+            turn = reply["turn"]
+        if load.stop:
+            break
+    line.close()
+
+
+async def run(assessors: list[Assessor], port: int, seconds: float, load: Load) -> None:
+    """All of them at once for some seconds."""
+    tasks = [asyncio.create_task(work(one, port, load, random.Random(i))) for i, one in enumerate(assessors)]
+    await asyncio.sleep(seconds)
+    load.stop = True
+    await asyncio.gather(*tasks)
+
+
+def check(database: str, load: Load) -> dict[str, int]:
+    """Every acknowledged judgment is there as it was given, none twice, and every labelling replays."""
+    import sqlalchemy as sa
+
+    from topkit.web.doctor import examine
+    from topkit.web.schema import judgment
+
+    settings = Settings(database)
+    store = open_store(settings, create=False)
+    with store.read() as connection:
+        rows = connection.execute(sa.select(judgment)).all()
+    there = {row.key: (row.labelling, row.seq, row.a, row.b, row.answer) for row in rows}
+    assert len(there) == len(rows), "a judgment is there twice"
+    lost = [key for key in load.acknowledged if key not in there]
+    assert not lost, f"{len(lost)} acknowledged judgments are lost"
+    changed = [key for key, value in load.acknowledged.items() if there[key] != value]
+    assert not changed, f"{len(changed)} judgments are not as they were given"
+    assert set(there) <= load.sent, "there are judgments that nobody gave"
+    bad = [
+        finding.text
+        for finding in examine(store, settings)
+        if not finding.good and "admin" not in finding.text
+    ]
+    assert not bad, bad
+    store.close()
+    return {"acknowledged": len(load.acknowledged), "stored": len(rows), "retries": load.retries}

@@ -1,0 +1,169 @@
+"""Every route × every role, from the OpenAPI: what is not listed here as allowed must be refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.web.world import Actor, World, entry, tasks
+
+EVERYBODY = {"POST /api/session", "POST /api/invitations/accept"}
+SIGNED_IN = {"GET /api/session", "DELETE /api/session", "PUT /api/session/password", "GET /api/tasks"}
+OWNER = {
+    "GET /api/labellings/{number}",
+    "POST /api/labellings/{number}/answers",
+    "POST /api/labellings/{number}/undo",
+    "GET /api/labellings/{number}/documents/{document}",
+}
+"""Only the assessor whose labelling it is: not even an admin may answer for somebody."""
+PAGES = {
+    "/": "signed in",
+    "/account": "signed in",
+    "/label/{number}": "owner",
+    "/people": "admin",
+    "/projects/new": "admin",
+    "/projects/{number}": "admin",
+    "/projects/{number}/material": "admin",
+    "/projects/{number}/agreement": "admin",
+    "/projects/{number}/topics/{topic}": "admin",
+    "/login": "everybody",
+    "/invite/{token}": "everybody",
+}
+
+
+def routes(world: World) -> list[str]:
+    found = world.app.openapi()["paths"]
+    return [f"{method.upper()} {path}" for path, methods in found.items() for method in methods]
+
+
+def bodies(world: World, labelling: int, turn: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """A body that would be accepted, where a route takes one, so that only the role decides."""
+    file = {"files": {"file": ("x.csv", "id,query\nq9,nine\n")}}
+    return {
+        "POST /api/session": {"json": {"name": "nobody", "password": "wrong password"}},
+        "PUT /api/session/password": {"json": {"password": "x", "new": "long enough words"}},
+        "POST /api/invitations": {"json": {"name": "zoe"}},
+        "POST /api/invitations/accept": {"json": {"token": "1.x", "password": "long enough words"}},
+        "PATCH /api/people/{number}": {"json": {"role": "assessor", "active": True}},
+        "POST /api/projects": {"json": {"name": "another"}},
+        "POST /api/projects/import": file,
+        "PATCH /api/projects/{number}": {"json": {"instructions": "Read."}},
+        "POST /api/projects/{number}/topics": file,
+        "POST /api/projects/{number}/documents": {"files": {"file": ("x.csv", "id,text\nd99,words\n")}},
+        "POST /api/projects/{number}/run": {"files": {"file": ("x.run", "q1 Q0 d1 1 2.0 x\n")}},
+        "POST /api/projects/{number}/assignments": {"json": {"mode": "hand"}},
+        "POST /api/labellings/{number}/answers": {"json": entry(turn, "a")},
+        "POST /api/labellings/{number}/undo": {"json": {"seq": turn["seq"] + 2, "key": "undo"}},
+    }
+
+
+@pytest.fixture
+def cast(world: World) -> dict[str, Actor]:
+    owner, other = world.person("owner"), world.person("other")
+    return {"nobody": world.anonymous, "other": other, "admin": world.admin, "owner": owner}
+
+
+def test_every_route_and_role(world: World, cast: dict[str, Actor]) -> None:
+    project = world.project(cast["owner"])
+    labelling = tasks(cast["owner"])[0]
+    turn = cast["owner"].get(f"/api/labellings/{labelling}").json()
+    topic = world.admin.get(f"/api/projects/{project}/topics").json()[0]["id"]
+    given = bodies(world, labelling, turn)
+    refused = {401: 0, 403: 0, 404: 0}
+    for route in routes(world):
+        method, path = route.split()
+        number = project if path.startswith("/api/projects") else labelling
+        if method == "DELETE":
+            number = tasks(cast["owner"])[-1]
+        document = turn["question"]["a"]["id"]
+        values = {"number": number, "topic": topic, "document": document, "export": "jsonl"}
+        url = re.sub(r"\{(\w+)\}", lambda found, values=values: str(values[found[1]]), path)
+        allowed = {"admin"}
+        if route in EVERYBODY:
+            allowed = set(cast)
+        elif route in SIGNED_IN:
+            allowed = {"other", "admin", "owner"}
+        elif route in OWNER:
+            allowed = {"owner"}
+        if "people" in path:
+            url = url.replace(f"/people/{labelling}", f"/people/{cast['other'].number}")
+        for role, actor in cast.items():
+            if route in ("DELETE /api/session", "PUT /api/session/password") and role != "nobody":
+                actor = world.person(f"{role} for {method}", "admin" if role == "admin" else "assessor")
+            status = actor.call(method, url, **given.get(route, {})).status_code
+            assert status < 500, (route, role, status)
+            if role in allowed:
+                assert status != 403, (route, role)
+                assert status != 401 or route == "POST /api/session", (route, role)
+                if route in OWNER:
+                    assert status == 200, (route, role)
+            else:
+                expected = 401 if role == "nobody" else 404 if route in OWNER else 403
+                assert status == expected, (route, role, status)
+                refused[status] += 1
+    assert set(routes(world)) >= EVERYBODY | SIGNED_IN | OWNER
+    assert min(refused.values()) >= 8  # each way of refusing was met
+
+
+def test_every_page_and_role(world: World, cast: dict[str, Actor]) -> None:
+    project = world.project(cast["owner"])
+    topic = world.admin.get(f"/api/projects/{project}/topics").json()[0]["id"]
+    link = world.admin.post("/api/invitations", {"name": "zoe"}).json()["link"]
+    pages = {
+        route.path
+        for router in world.app.routes
+        for route in getattr(getattr(router, "original_router", router), "routes", [router])
+        if getattr(route, "path", "/static").startswith("/")
+        and not getattr(route, "path", "/api").startswith("/api")
+    } - {"/static", "/openapi.json", "/docs/oauth2-redirect"}
+    assert pages == set(PAGES)
+    for path, who in PAGES.items():
+        number = tasks(cast["owner"])[0] if path.startswith("/label") else project
+        url = path.format(number=number, topic=topic, token=link.split("/")[-1])
+        for role, actor in cast.items():
+            status = actor.get(url).status_code
+            if who == "everybody":
+                assert status in ((200,) if role == "nobody" or "invite" in path else (303,))
+            elif role == "nobody":
+                assert status == 303
+            elif who == "owner":
+                assert status == (200 if role == "owner" else 404)
+            elif who == "admin":
+                assert status == (200 if role == "admin" else 403)
+            else:
+                assert status == 200
+
+
+def test_changes_need_the_token_of_the_session(world: World) -> None:
+    """The cookie alone, which a browser sends along for other sites too, changes nothing."""
+    for route in routes(world):
+        method, path = route.split()
+        if method == "GET" or route in EVERYBODY:
+            continue
+        url = re.sub(r"\{\w+\}", "1", path)
+        for token in ("", "wrong", world.admin.csrf[:-1]):
+            assert world.admin.call(method, url, headers={"x-csrf-token": token}).status_code == 403
+    other = {"origin": "https://evil.example"}
+    assert (
+        world.anonymous.post("/api/session", {"name": "a", "password": "b"}, headers=other).status_code == 403
+    )
+    cross = {"sec-fetch-site": "cross-site"}
+    assert (
+        world.anonymous.post("/api/session", {"name": "a", "password": "b"}, headers=cross).status_code == 403
+    )
+
+
+def test_somebody_who_was_stopped_is_out_at_once(world: World) -> None:
+    ann = world.person("ann")
+    assert ann.get("/api/tasks").status_code == 200
+    changed = world.admin.call(
+        "PATCH", f"/api/people/{ann.number}", json={"role": "assessor", "active": False}
+    )
+    assert changed.status_code == 200
+    assert ann.get("/api/tasks").status_code == 401
+    last = world.admin.call(
+        "PATCH", f"/api/people/{world.admin.number}", json={"role": "assessor", "active": True}
+    )
+    assert last.status_code == 400  # somebody must be left to administer

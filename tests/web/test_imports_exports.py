@@ -1,0 +1,237 @@
+"""Material in, judgments out, and back in again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import topkit as tk
+from tests.web.world import World, entry, label_all, tasks
+from topkit.data.errors import InputError
+from topkit.labelling import SimulatedAssessor
+from topkit.labelling.files import read_grades_csv, read_preferences_csv
+from topkit.web.imports import read_material, read_prior, read_topics
+from topkit.web.settings import Settings
+from topkit.web.store.projects import Document, Topic
+
+ORDER = ["d5", "d2", "d8", "d1", "d7", "d3", "d6", "d4"]
+TREC_TOPICS = """<top>
+<num> Number: 301
+<title> International Organized Crime
+
+<desc> Description:
+Identify organizations.
+
+<narr> Narrative:
+A relevant document
+names one.
+</top>
+<top><num>302</num><title>Poliomyelitis</title><desc>Is it gone?</desc></top>
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('id,query,description\n7,"a, b",why\n8,c,\n', [Topic("7", "a, b", "why"), Topic("8", "c")]),
+        ("topic\ttitle\n7\ta b\n", [Topic("7", "a b")]),
+        (
+            '{"id": 7, "query": "a", "description": "d"}\n\n{"topic": "8", "text": "b"}\n',
+            [Topic("7", "a", "d"), Topic("8", "b")],
+        ),
+        ("7\tfirst words\n8\tmore\n", [Topic("7", "first words"), Topic("8", "more")]),
+        (
+            ".I 001\n.W\nwhat laws\n.I 002\n.W\nwhat else\n",
+            [Topic("1", "what laws"), Topic("2", "what else")],
+        ),
+        (
+            TREC_TOPICS,
+            [
+                Topic(
+                    "301",
+                    "International Organized Crime",
+                    "Identify organizations.\n\nA relevant document names one.",
+                ),
+                Topic("302", "Poliomyelitis", "Is it gone?"),
+            ],
+        ),
+    ],
+    ids=["csv", "tsv", "jsonl", "plain", "cranfield", "trec"],
+)
+def test_topics_of_every_format(tmp_path: Path, text: str, expected: list[Topic]) -> None:
+    path = tmp_path / "topics"
+    path.write_text(text)
+    assert read_topics(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "cannot be read"),
+        ("id,query\n", "no topics"),
+        ("id,query\n7,a\n7,b\n", "twice"),
+        ("id,query\n,a\n", "no id"),
+        ('{"id": 1}\n', "no query"),
+        ("{nonsense\n", "not JSON"),
+        ("just words\n", "cannot be read"),
+    ],
+)
+def test_bad_topics_say_what_is_wrong(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "topics"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem):
+        read_topics(path)
+
+
+def test_documents_of_every_kind(tmp_path: Path) -> None:
+    rows = [
+        {"id": "t", "title": "A  title", "text": "words", "topic": "7"},
+        {"id": "h", "html": "<p>page</p>", "url": "https://x.example/"},
+        {"id": "u", "url": "https://x.example/y?z=1"},
+        {"id": "f", "title": "T", "abstract": "one", "body": "two"},
+    ]
+    path = tmp_path / "documents.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert read_material(path) == [
+        Document("t", "text", "A title", "words", "7"),
+        Document("h", "html", "", "<p>page</p>"),
+        Document("u", "url", "", "https://x.example/y?z=1"),
+        Document("f", "text", "T", "one\n\ntwo"),
+    ]
+    for address in ("javascript:alert(1)", "file:///etc/passwd", "//x.example", "data:text/html,x"):
+        path.write_text(json.dumps({"id": "u", "url": address}) + "\n")
+        with pytest.raises(InputError, match="no address"):
+            read_material(path)
+    corpus = tmp_path / "corpus"
+    corpus.write_text("<DOC>\n<DOCNO> X-1 </DOCNO>\n<TEXT>\nwords here\n</TEXT>\n</DOC>\n")
+    assert read_material(corpus) == [Document("X-1", "text", "", "words here")]
+
+
+def test_a_run_names_candidates_and_is_the_prior(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    path.write_text("q1 Q0 d3 1 2.5 x\nq1 Q0 d1 2 1.5 x\nq1 Q0 d7 3 9.5 x\nq9 Q0 d1 1 1 x\n")
+    assert read_prior(path, 2) == {"q1": ["d7", "d3"], "q9": ["d1"]}
+    ann = world.person("ann")
+    number = world.project()
+    said = world.admin.upload(f"/api/projects/{number}/run", path.read_bytes(), "x.run", depth=3)
+    assert said.json()["message"].startswith("1 topics have a prior")
+    topics = world.admin.get(f"/api/projects/{number}/topics").json()
+    assert [topic["candidates"] for topic in topics] == [3, 0, 0]
+    hand = [{"topic": topics[0]["id"], "person": ann.number, "tool": "pairs"}]
+    assert (
+        world.admin.post(
+            f"/api/projects/{number}/assignments", {"mode": "hand", "assignments": hand}
+        ).status_code
+        == 201
+    )
+    last = label_all(ann, tasks(ann)[0], SimulatedAssessor.of_order("ann", ["d7", "d3", "d1"]))
+    assert [one["key"] for one in last["result"]] == ["d7", "d3", "d1"]
+    again = world.admin.upload(f"/api/projects/{number}/run", path.read_bytes(), "x.run")
+    assert "is being labelled" in again.json()["detail"]
+
+
+def labelled(world: World) -> int:
+    """A project in which two assessors have done one topic in pairs and one grades another."""
+    ann, bob = world.person("ann lee"), world.person("bob")
+    number = world.project(tools="both")
+    topics = [topic["id"] for topic in world.admin.get(f"/api/projects/{number}/topics").json()]
+    hand = [
+        {"topic": topics[0], "person": ann.number, "tool": "pairs"},
+        {"topic": topics[0], "person": bob.number, "tool": "pairs"},
+        {"topic": topics[1], "person": bob.number, "tool": "grades"},
+    ]
+    world.admin.post(f"/api/projects/{number}/assignments", {"mode": "hand", "assignments": hand})
+    first = tasks(ann)[0]
+    turn = ann.get(f"/api/labellings/{first}").json()
+    ann.post(f"/api/labellings/{first}/answers", entry(turn, "tie"))
+    ann.post(f"/api/labellings/{first}/undo", {"seq": 2, "key": "back"})
+    label_all(ann, first, SimulatedAssessor.of_order("ann", ORDER, bad_below=2.5))
+    label_all(bob, tasks(bob)[0], SimulatedAssessor.of_order("bob", ORDER))
+    label_all(bob, tasks(bob)[1], SimulatedAssessor("bob", {f"d{i}": i / 2 for i in range(1, 9)}))
+    return number
+
+
+def test_every_export_reads_back_to_what_was_said(any_world: World, tmp_path: Path) -> None:
+    number = labelled(any_world)
+
+    def export(name: str) -> Path:
+        answer = any_world.admin.get(f"/api/projects/{number}/exports/{name}")
+        assert answer.status_code == 200, answer.text
+        path = tmp_path / name
+        path.write_bytes(answer.content)
+        return path
+
+    events = [json.loads(line) for line in export("jsonl").read_text().splitlines()]
+    stands = [
+        one for one in events if (one["answer"] != "undo" and one["seq"] != 1) or one["assessor"] == "bob"
+    ]
+    preferences, empty = read_preferences_csv(export("preferences-csv"))
+    assert empty == 0
+    said = [(p.query, p.a, p.b, p.answer, p.assessor, p.seconds) for p in preferences.preferences]
+    assert said == [
+        (one["query"], one["a"], one["b"], one["answer"], one["assessor"], one["seconds"])
+        for one in stands
+        if one["tool"] == "pairs"
+    ]
+    triples = tk.read_preferences(export("triples")).preferences
+    assert [(p.query, p.a, p.b, p.winner) for p in triples] == [
+        (p.query, p.a, p.b, p.winner) for p in preferences.preferences
+    ]
+    assert {p.assessor for p in triples} == {"ann_lee", "bob"}
+    # bob's relevance i/2 of document i with borders .5, 1.5, 2.5, 3.5: 1 1 2 2 3 3 4 4
+    grades = {"d1": 1, "d2": 1, "d3": 2, "d4": 2, "d5": 3, "d6": 3, "d7": 4, "d8": 4}
+    assert {grade.doc: grade.grade for grade in read_grades_csv(export("grades-csv")).grades} == grades
+    letor = tk.read_letor(export("grades"), features=False)
+    assert letor.doc_ids is not None
+    assert dict(zip(letor.doc_ids.tolist(), letor.y.tolist(), strict=True)) == grades
+    top = tk.read_letor(export("top-k"), features=False, truth="top-3")
+    assert top.doc_ids is not None
+    first = dict(zip(top.doc_ids.tolist()[:8], top.y.tolist()[:8], strict=True))
+    assert first == {**dict.fromkeys(ORDER, 0), "d5": 3, "d2": 2, "d8": 1}
+    qrels = tk.read_qrels(export("qrels")).grades_by_query()
+    assert qrels["q2"] == grades
+    assert qrels["q1"] == first
+
+
+def test_a_project_comes_back_the_same(any_world: World, tmp_path: Path) -> None:
+    number = labelled(any_world)
+    names = ("project", "top-k", "grades", "qrels", "triples", "preferences-csv", "grades-csv", "jsonl")
+    before = {name: any_world.admin.get(f"/api/projects/{number}/exports/{name}").text for name in names}
+    with World(Settings(str(tmp_path / "other.db"))) as other:
+        made = other.admin.upload("/api/projects/import", before["project"], "project.jsonl")
+        assert made.status_code == 201, made.text
+        there = made.json()["id"]
+        after = {name: other.admin.get(f"/api/projects/{there}/exports/{name}").text for name in names}
+        assert after == before
+        clash = other.admin.upload("/api/projects/import", before["project"], "project.jsonl")
+        assert "already" in clash.json()["detail"]
+        renamed = other.admin.upload("/api/projects/import", before["project"], "p.jsonl", name="second")
+        assert renamed.status_code == 201
+        forged = before["project"].replace('"answer": "a"', '"answer": "b"')
+        lines = before["project"].splitlines()
+        for broken in (
+            "",
+            "{}",
+            "nonsense",
+            "\n".join(lines[1:]),
+            before["project"].replace("[1, ", "[7, "),
+            before["project"].replace('"d5"', '"d99"', 1),
+            forged[:-40],
+        ):
+            answer = other.admin.upload("/api/projects/import", broken, "p.jsonl", name="third")
+            assert answer.status_code == 400, answer.text
+        assert len(other.admin.get("/api/projects").json()) == 2  # a file is taken whole or not at all
+
+
+def test_exports_of_nothing(world: World) -> None:
+    number = world.project(world.person("ann"))
+    for name, status in (
+        ("jsonl", 200),
+        ("preferences-csv", 200),
+        ("qrels", 200),
+        ("top-k", 400),
+        ("grades", 400),
+    ):
+        assert world.admin.get(f"/api/projects/{number}/exports/{name}").status_code == status

@@ -1,0 +1,29 @@
+"""Small versions of the studies in bench/web.py: kills and many assessors at once, on both databases."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from bench.web import kill_often
+
+from tests.web.driver import Server
+from tests.web.load import Load, check, populate, run
+
+pytestmark = pytest.mark.slow
+
+
+def test_no_acknowledged_judgment_is_lost_by_kill_9(database: str) -> None:
+    found = kill_often(database, kills=3, topics=10)
+    assert found["acknowledged"] > 60
+
+
+def test_many_assessors_at_once(database: str) -> None:
+    people = populate(database, 100, topics=2, documents=20, k=5)
+    server = Server(database)
+    load = Load()
+    asyncio.run(run(people, server.port, 3.0, load))
+    server.stop()
+    assert load.errors == []
+    assert load.retries == 0
+    assert check(database, load)["stored"] == len(load.acknowledged) > 100

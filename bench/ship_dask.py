@@ -19,7 +19,7 @@ from topkit.compute.cluster import connected
 from topkit.scale import train_in_parts
 
 DOCUMENTS, FEATURES = 2_000_000, 46
-SETTINGS = {"k": 10, "l2": 1e-3, "tolerance": 1e-7, "normalise": "none"}
+SETTINGS = {"k": 10, "l2": 1e-5, "tolerance": 1e-8, "normalise": "none"}
 
 
 def loopback() -> int:

@@ -82,7 +82,9 @@ def spread_trees(
         try:
             text = _grow(cluster, plan, recipe, scorer, seed)
             break
-        except Exception:
+        except (TypeError, ValueError):
+            raise  # wrong data or settings, which another attempt does not mend
+        except Exception:  # what a lost worker looks like depends on where it was lost
             if attempt == ATTEMPTS:
                 raise
             report("worker lost, begun again", attempt, ATTEMPTS, float("nan"))

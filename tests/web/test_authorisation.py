@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import topkit.web
 from tests.web.world import Actor, World, entry, tasks
 
 EVERYBODY = {"POST /api/session", "POST /api/invitations/accept"}
@@ -167,3 +169,27 @@ def test_somebody_who_was_stopped_is_out_at_once(world: World) -> None:
         "PATCH", f"/api/people/{world.admin.number}", json={"role": "assessor", "active": True}
     )
     assert last.status_code == 400  # somebody must be left to administer
+
+
+def test_pages_do_nothing_that_the_openapi_does_not_describe(world: World) -> None:
+    """Every form's method and address, and every link into the API, is an operation of the OpenAPI."""
+    known = {re.sub(r"\{\w+\}", "{}", route) for route in routes(world)}
+    folder = Path(topkit.web.__file__).parent
+    used = set()
+    for template in sorted((folder / "templates").glob("*.html")):
+        text = template.read_text()
+        used |= set(re.findall(r'data-method="(\w+)" data-url="([^"]+)"', text))
+        used |= {("GET", link) for link in re.findall(r'href="(/api[^"]+)"', text)}
+        assert text.count("<form") == text.count("data-url=")
+    script = (folder / "static" / "label.js").read_text()
+    for method, path in re.findall(r'callApi\("(\w+)", (?:`\$\{api\}([^`]*)`|api\b)', script):
+        paths = (
+            [path.replace("${entry.path}", name) for name in ("answers", "undo")]
+            if "entry" in path
+            else [path]
+        )
+        used |= {(method, f"/api/labellings/{{}}{one}") for one in paths}
+    called = {f"{method} {re.sub(r'{{.*?}}', '{}', path)}" for method, path in used}
+    called = {re.sub(r"exports/\w+$", "exports/{}", one) for one in called}
+    assert len(called) > 20
+    assert called <= known

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,15 @@ def _settings(database: str) -> Settings:
     from topkit.web.settings import Settings
 
     return Settings(database)
+
+
+@contextmanager
+def _busy(what: str) -> Iterator[None]:
+    """A sign of life on the screen for what may take long."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} …"):
+        yield
 
 
 def serve(
@@ -72,7 +82,7 @@ def import_(
     from topkit.web.store import open_store, projects
 
     store = open_store(settings)
-    with store.write() as connection:
+    with _busy("importing"), store.write() as connection:
         if project is not None:
             number = bundle.read_project(connection, project, name)
             print(f"imported project {number}")
@@ -123,7 +133,7 @@ def export(
     if format_name != "project" and format_name not in EXPORTS:
         raise InputError(f"unknown format {format_name!r}", f"choose of project, {', '.join(EXPORTS)}")
     store = open_store(settings, create=False)
-    with store.read() as connection:
+    with _busy("exporting"), store.read() as connection:
         number = bundle.project_number(connection, name)
         if format_name == "project":
             bundle.write_project(connection, number, out)
@@ -144,7 +154,8 @@ def backup(
     from topkit.web.backup import write_backup
     from topkit.web.store import open_store
 
-    counts = write_backup(open_store(settings, create=False), out)
+    with _busy("writing"):
+        counts = write_backup(open_store(settings, create=False), out)
     out.chmod(0o600)
     print(f"wrote {out}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
@@ -160,7 +171,8 @@ def restore(
     settings = _settings(database)
     from topkit.web.backup import restore_backup
 
-    counts = restore_backup(settings, file)
+    with _busy("restoring"):
+        counts = restore_backup(settings, file)
     print("restored: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
 

@@ -72,7 +72,7 @@ def studies() -> str:
     from topkit.studies.kinds import KINDS
 
     rows = [(f"`{name}`", kind.summary) for name, kind in KINDS.items()]
-    parts = ["# Studies", table(("kind", "what it shows"), rows)]
+    parts = ["# Kinds of study", table(("kind", "what it shows"), rows)]
     for name, kind in KINDS.items():
         settings = [(f"`{key}`", one.comment, f"`{one.default!r}`") for key, one in kind.settings.items()]
         parts += [f"## {name}", table(("setting", "what it is", "default"), settings)]

@@ -36,11 +36,12 @@ def by_hand(name: str, fold: int, **settings: object) -> float:
 
 
 def test_beta(tmp_path: Path) -> None:
-    text = 'kind = "beta"\nrankers = ["focusednet"]\nmetrics = ["ndcg@10", "kndcg@10"]\n'
+    text = 'kind = "beta"\nrankers = [{ ranker = "focusednet", set = { l2 = 0.01 } }]\n'
+    text += 'metrics = ["ndcg@10", "kndcg@10"]\n'
     results, shown = run(text + "[settings]\nbetas = [0.0, 0.4, 1.0]" + DATA, tmp_path)
     for beta in (0.0, 0.4, 1.0):
         found = results.where(fold=2).mean("ndcg@10", "beta")[(beta,)]
-        assert found == pytest.approx(by_hand("focusednet", 2, beta=beta), abs=1e-12)
+        assert found == pytest.approx(by_hand("focusednet", 2, beta=beta, l2=0.01), abs=1e-12)
     assert "between the ends" in shown
 
 
@@ -50,11 +51,11 @@ def test_beta_needs_a_ranker_with_beta(tmp_path: Path) -> None:
 
 
 def test_k(tmp_path: Path) -> None:
-    text = 'kind = "k"\nrankers = ["ranksvm", "topk-listmle"]\n[settings]\nks = [1, 3, 0]'
-    results, shown = run(text + DATA, tmp_path)
+    text = 'kind = "k"\nrankers = ["ranksvm", { ranker = "topk-listmle", set = { l2 = 0.01 } }]\n'
+    results, shown = run(text + "[settings]\nks = [1, 3, 0]" + DATA, tmp_path)
     part = tk.folds(demo_data(), 5, seed=0)[0]
     for k in (1, 3):  # a ranker without a k learns it from the labels, one with a k is given it
-        for name, settings in (("ranksvm", {}), ("topk-listmle", {"k": k})):
+        for name, settings in (("ranksvm", {}), ("topk-listmle", {"k": k, "l2": 0.01})):
             model = tk.ranker(name, metric="kndcg@10", **settings)
             model.fit(part.train.top_k(k), part.valid.top_k(10))
             expected = tk.evaluate(part.test, model.score(part.test), "ndcg@10").mean["ndcg@10"]
@@ -64,10 +65,11 @@ def test_k(tmp_path: Path) -> None:
 
 
 def test_learning_curve(tmp_path: Path) -> None:
-    text = 'kind = "learning-curve"\nrankers = ["listnet"]\nmetrics = ["ndcg@10"]\n'
+    text = 'kind = "learning-curve"\nrankers = [{ ranker = "listnet", set = { l2 = 0.01 } }]\n'
+    text += 'metrics = ["ndcg@10"]\n'
     results, _ = run(text + "[settings]\nshares = [0.3, 1.0]" + DATA, tmp_path)
     means = results.where(fold=1).mean("ndcg@10", "order", "share")
-    whole = by_hand("listnet", 1)
+    whole = by_hand("listnet", 1, l2=0.01)
     for order in ("random", "best-first", "worst-first"):  # with all queries the order cannot matter
         assert means[order, 1.0] == pytest.approx(whole, abs=1e-12)
     assert len({means[order, 0.3] for order in ("random", "best-first", "worst-first")}) > 1

@@ -28,7 +28,7 @@ def write_report(path: Path, story: Story, table: ResultTable) -> None:
     }
     best = max(story.results, key=lambda name: story.results[name].mean[headline])
     cheapest = min(spent, key=lambda name: spent[name])
-    report = Report("topkit demo: from documents to a ranker you can trust")
+    report = Report("topkit demo: from documents to a measured ranker")
     report.words(
         f"{story.data.n_queries} questions about Python's standard library, {story.data.lengths.max()} "
         f"docstrings each. Simulated assessors compared pairs until the top {K} of every list was in order; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 import topkit as tk
+from tests.cli.test_commands import said
 from topkit.rankers import load_ranker
-from topkit.rankers.checks import easy_data
+from topkit.rankers.checks import CHECKS, easy_data
 from topkit.rankers.contract import Job
 from topkit.rankers.ensemble import Mixture, TuneAndMix
 from topkit.rankers.ensemble.members import Measurement, measure_members
@@ -112,6 +114,34 @@ def test_a_saved_mixture_holds_no_pickle_and_scores_the_same(
                     np.lib.format.read_array(stream, allow_pickle=False)
 
 
+def test_the_command_prints_the_members(tmp_path: Path) -> None:
+    """Classifier, calibration, measure and weight, heaviest first; the weights are those of the model."""
+    easy_data(20).to_letor(tmp_path / "train.txt")
+    words = ["--train", tmp_path / "train.txt", "--out", tmp_path / "m", "--set", "rounds=5"]
+    words += ["--set", "trees=4", "--set", "products=2", "--set", "rankers="]
+    shown = said("train", "tune-and-mix", *words, "--set", "calibrations=linear,shift").splitlines()
+    assert shown[1].split() == ["classifier", "calibration", "ndcg@10", "weight"]
+    weights = [float(line.split()[-1]) for line in shown[2:12]]
+    assert weights == sorted(weights, reverse=True)
+    model: Any = load_ranker(tmp_path / "m").model
+    assert weights[0] == pytest.approx(max(member.weight for member in model.members), abs=1e-4)
+    assert shown[-1].endswith(f"c = {model.strength:g}")
+
+
+def test_damaged_mixtures_are_refused(fitted: tk.rankers.Learner) -> None:
+    """Kernels trust their arrays, so a model that does not fit together must not get that far."""
+    assert fitted.model is not None
+    parts = fitted.model.parts()
+    for name, change in (("sizes", -1), ("stage", 50), ("source0.gains", None)):
+        array = parts.arrays[name]
+        broken = array[:-1] if change is None else array + change
+        with pytest.raises((ValueError, IndexError)):
+            Mixture.of_parts(replace(parts, arrays={**parts.arrays, name: broken}))
+    boosted = next(source for source in fitted.model.sources if source.title.startswith("tree"))
+    with pytest.raises(tk.InputError, match="asks for feature"):
+        boosted.model.outputs(np.zeros((3, 1), np.float32), [5])
+
+
 def test_merged_labels_add_classifiers() -> None:
     data = easy_data(20)
     settings = {**SMALL, "svm": False, "products": (), "rankers": (), "grouping": True}
@@ -157,3 +187,17 @@ def test_mcrank_finds_known_probabilities(posterior: str) -> None:
     model: Any = fitted.model
     assert model.probabilities(probe) == pytest.approx(shares, abs=0.03)
     assert fitted.score(probe) == pytest.approx(shares @ [0, 1, 3], abs=0.06)
+
+
+@pytest.mark.parametrize("check", ["learns", "seeded", "threads"])
+def test_the_bandit_learns_too_and_is_seeded(check: str) -> None:
+    CHECKS[check](lambda: tk.ranker("adaboost-mh", search="bandit", form="product", size=2, rounds=60))
+
+
+def test_the_seed_decides_what_the_bandit_draws() -> None:
+    train, test = easy_data(20), easy_data(5, seed=4)
+    first, second = (
+        tk.ranker("adaboost-mh", search="bandit", rounds=10, seed=seed).fit(train).score(test)
+        for seed in (0, 1)
+    )
+    assert not np.array_equal(first, second)

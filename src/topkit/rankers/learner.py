@@ -105,7 +105,9 @@ class Learner:
             "valid": None if valid is None else describe(valid),
             "preferences": None if preferences is None else len(preferences),
             "clicks": clicks is not None,
-            "versions": versions(*(("lightgbm",) if model.kind == "trees" else ())),
+            "versions": versions(
+                *(("lightgbm",) if model.kind in ("trees", "class-trees", "mixture") else ())
+            ),
         }
         return self
 

@@ -156,7 +156,7 @@ def load_ranker(path: str | PathLike[str]) -> Learner:
         made = ranker(name, **manifest["settings"])
         made.model = MODELS[kind].of_parts(parts)
         made.provenance = dict(manifest["provenance"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"the model does not fit together ({error})", file=file) from None
     made.preparation = preparation
     return made

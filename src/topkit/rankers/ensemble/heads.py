@@ -67,6 +67,19 @@ class Head:
         raise ValueError(f"a {self.family} calibration has no class probabilities")
 
 
+def numbers_of(family: str, columns: int) -> int:
+    """How many numbers a head of this family has for so many columns."""
+    sizes = {
+        "shift": 1,
+        "sigmoid": 2,
+        "linear": columns + 1,
+        "logistic": columns + 2,
+        "polynomial": 4 * columns + len(monomials(columns)[0]),
+        "network": HIDDEN * (columns + 1) + HIDDEN + 1,
+    }
+    return sizes[family]
+
+
 def sigmoid_shares(u: Floats) -> tuple[Floats, Floats]:
     """p_ℓ = σ(u_ℓ)/Σ σ(u_m), and 1 − σ(u); finite however large or small u is.
 

@@ -5,14 +5,15 @@ A model of one member is a calibrated classifier; ``adaboost-mh`` and ``mcsvm`` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from topkit.data import Dataset, InputError, normalise
-from topkit.rankers.ensemble.heads import Head, mixed_gain
+from topkit.rankers.ensemble.heads import Head, mixed_gain, numbers_of
+from topkit.rankers.ensemble.table import member_table
 from topkit.scorers import Floats, Parts
 
 
@@ -116,6 +117,11 @@ class Mixture:
                     found[place[id(member)]] = member.head.gain(outputs[stage], source.gains)
         return found
 
+    @property
+    def details(self) -> str:
+        """The heaviest members as a table, where there are several."""
+        return member_table(self, 10) if len(self.members) > 1 else ""
+
     def only_used(self) -> Mixture:
         """The members that have a weight, and the parts of classifiers that they need."""
         used = [member for member in self.members if member.weight != 0]
@@ -131,10 +137,9 @@ class Mixture:
 
     def _evaluated(
         self, data: Dataset, all_members: bool = False
-    ) -> list[tuple[Source, dict[int, list[Member]], Floats]]:
+    ) -> Iterator[tuple[Source, dict[int, list[Member]], Floats]]:
         """Each source that is needed, its members by stage, and its outputs at those stages."""
         views: dict[str, Dataset] = {"none": data}
-        found = []
         for number, source in enumerate(self.sources):
             mine: dict[int, list[Member]] = {}
             for member in self.members:
@@ -147,8 +152,7 @@ class Mixture:
                 views[name] = normalise(data, name)
             stages = sorted(mine)
             outputs = source.outputs(views[name], tuple(source.stages[stage] for stage in stages))
-            found.append((source, {i: mine[stage] for i, stage in enumerate(stages)}, outputs))
-        return found
+            yield source, {i: mine[stage] for i, stage in enumerate(stages)}, outputs
 
     # -- files ---------------------------------------------------------------------------------------------
     def parts(self) -> Parts:
@@ -201,6 +205,9 @@ class Mixture:
                 np.asarray(arrays[f"source{i}.gains"], np.float64),
                 tuple(str(label) for label in told["labels"]),
             )
+            rounds, columns = getattr(source.model, "rounds", 1), getattr(source.model, "columns", 1)
+            if not all(0 <= stage <= rounds for stage in source.stages) or columns != source.columns:
+                raise ValueError(f"the stages or the gains of {source.title!r} do not fit its model")
             sources.append(source)
         bounds = np.append(0, np.cumsum(arrays["sizes"]))
         members = []
@@ -209,6 +216,8 @@ class Mixture:
             source_number, stage = int(arrays["source"][i]), int(arrays["stage"][i])
             if not 0 <= stage < len(sources[source_number].stages):
                 raise ValueError("a member names a stage that its source does not have")
+            if len(numbers) != numbers_of(family, sources[source_number].columns):
+                raise ValueError(f"a {family} calibration has another number of numbers")
             head = Head(str(name), str(family), numbers)
             members.append(
                 Member(source_number, stage, head, float(arrays["measure"][i]), float(arrays["weight"][i]))

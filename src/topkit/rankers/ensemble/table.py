@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from topkit.rankers.ensemble.mixture import Mixture
+if TYPE_CHECKING:
+    from topkit.rankers.ensemble.mixture import Mixture
 
 
 class MemberRow(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import thread_count, thread_map
+from topkit.data import InputError
 from topkit.scorers import Floats, Parts
 
 Int32 = NDArray[np.int32]
@@ -51,8 +52,9 @@ class BoostedTrees:
 
     def outputs(self, X: Float32, stages: Sequence[int]) -> Floats:
         """f after so many rounds, for each of the rising ``stages``: stages × documents × classes."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.outputs import kernels
 
+        check_width(self.feature, X)
         tree = (self.feature, self.threshold, self.children, self.root, self.values)
         return _by_rows(lambda *rest: kernels.tree_outputs(X, *tree, *rest), X, stages, self.columns)
 
@@ -116,8 +118,9 @@ class BoostedProducts:
 
     def outputs(self, X: Float32, stages: Sequence[int]) -> Floats:
         """f after so many rounds, for each of the rising ``stages``: stages × documents × classes."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.outputs import kernels
 
+        check_width(self.feature, X)
         product = (self.feature, self.threshold, self.bounds, self.values)
         return _by_rows(lambda *rest: kernels.product_outputs(X, *product, *rest), X, stages, self.columns)
 
@@ -152,6 +155,12 @@ class BoostedProducts:
 
 
 Boosted = BoostedTrees | BoostedProducts
+
+
+def check_width(feature: Int32, X: Float32) -> None:
+    """Raise unless the data has every feature that a model asks for: kernels do not look."""
+    if feature.max(initial=-1) >= X.shape[1]:
+        raise InputError(f"the model asks for feature {feature.max() + 1}, the data has {X.shape[1]}")
 
 
 def rounded_down(thresholds: Floats) -> Float32:

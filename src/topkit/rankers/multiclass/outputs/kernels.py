@@ -1,0 +1,83 @@
+"""Numba kernels that run documents through boosted classifiers and keep the sums after chosen rounds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCK = 64
+"""Documents that go through a classifier together, so that they and it stay in the nearest cache."""
+
+
+@njit(cache=True, nogil=True)
+def tree_outputs(
+    X: NDArray[np.float32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float32],
+    children: NDArray[np.int32],
+    root: NDArray[np.int32],
+    values: Floats,
+    stages: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """out[s, i] = the sum of the values that the first ``stages[s]`` trees give to row i."""
+    K = values.shape[1]
+    total = np.empty((BLOCK, K))
+    for start in range(first, last, BLOCK):
+        size = min(BLOCK, last - start)
+        total[:] = 0.0
+        stage = 0
+        for t in range(stages[-1]):
+            for j in range(size):
+                node = root[t]
+                while node >= 0:
+                    above = X[start + j, feature[node]] > threshold[node]
+                    node = children[node, 1 if above else 0]
+                for c in range(K):
+                    total[j, c] += values[-1 - node, c]
+            while stage < len(stages) and stages[stage] == t + 1:
+                for j in range(size):
+                    for c in range(K):
+                        out[stage, start + j, c] = total[j, c]
+                stage += 1
+
+
+@njit(cache=True, nogil=True)
+def product_outputs(
+    X: NDArray[np.float32],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float32],
+    bounds: NDArray[np.int32],
+    values: Floats,
+    stages: Ints,
+    first: int,
+    last: int,
+    out: Floats,
+) -> None:
+    """out[s, i] = the sum of parity·value over the first ``stages[s]`` products, for row i."""
+    K = values.shape[1]
+    total = np.empty((BLOCK, K))
+    for start in range(first, last, BLOCK):
+        size = min(BLOCK, last - start)
+        total[:] = 0.0
+        stage = 0
+        for t in range(stages[-1]):
+            for j in range(size):
+                below = 0
+                for term in range(bounds[t], bounds[t + 1]):
+                    above = X[start + j, feature[term]] > threshold[term]
+                    below += 0 if above else 1
+                sign = -1.0 if below % 2 else 1.0
+                for c in range(K):
+                    total[j, c] += sign * values[t, c]
+            while stage < len(stages) and stages[stage] == t + 1:
+                for j in range(size):
+                    for c in range(K):
+                        out[stage, start + j, c] = total[j, c]
+                stage += 1

@@ -96,19 +96,21 @@ class Events:
     def of(cls, pages: Iterable[Page], layout: Layout, rows: dict[tuple[str, str], int]) -> Self:
         """The examined documents of pages, page by page and top down."""
         row: list[int] = []
-        slots: list[tuple[int, ...]] = []
+        place: list[int] = []
+        memory: list[tuple[int, int, int]] = []
         clicked: list[bool] = []
         for page in pages:
             seen = examined(page)
             docs = page.docs[:seen]
             row += [rows.get((page.query, doc), -1) for doc in docs] if rows else [-1] * seen
+            place += range(1, seen + 1)
+            memory += layout.memories(page.query, docs)
             clicked += page.clicks[:seen]
-            slots += [
-                (layout.bias, layout.position(place), *memory)
-                for place, memory in enumerate(layout.memories(page.query, docs), 1)
-            ]
-        where = np.array(slots, np.int64).reshape(len(slots), 5)
-        return cls(np.array(row, np.int64), where, np.array(clicked, np.bool_))
+        slots = np.empty((len(row), 5), np.int64)
+        slots[:, 0] = layout.bias
+        slots[:, 1] = layout.bias + np.minimum(place, layout.positions)
+        slots[:, 2:] = np.array(memory, np.int64).reshape(len(row), 3)
+        return cls(np.array(row, np.int64), slots, np.array(clicked, np.bool_))
 
 
 def streamed(

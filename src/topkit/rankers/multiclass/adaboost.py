@@ -29,7 +29,7 @@ EXPLORE = 0.05
 """Share of the bandit's draws that are by pure chance."""
 DRAWS = 8
 """Features that the bandit draws for each choice; the best of them is taken."""
-LEARN = 0.5
+LEARN = 5.0
 """How strongly a reward of the size of the first round's best moves the bandit."""
 
 

@@ -205,7 +205,7 @@ def members() -> None:
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     rows = member_rows(model)
     kinds = sorted({row.classifier.split(" T=")[0].split(" C=")[0] for row in rows})
-    for marker, kind in zip("osD^vPX*", kinds, strict=False):
+    for marker, kind in zip("osD^vPX*<>hp", kinds, strict=False):
         mine = [row for row in rows if row.classifier.split(" T=")[0].split(" C=")[0] == kind]
         axes.plot([row.measure for row in mine], [row.weight for row in mine], marker, label=kind, alpha=0.6)
     axes.set(xlabel="NDCG@10 on validation data", ylabel="weight in the mixture")

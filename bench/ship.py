@@ -8,10 +8,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from bench.ship_dask import dask, killed, lightgbm
+from bench.ship_outofcore import outofcore
 from bench.ship_serving import serving
 
 PARTS: dict[str, Callable[[], None]] = {
     "serving": serving,
+    "dask": dask,
+    "killed": killed,
+    "lightgbm": lightgbm,
+    "outofcore": outofcore,
 }
 
 

@@ -63,6 +63,11 @@ def conventions() -> str:
     return "# Conventions\n\n" + table(("name", "rules"), rows) + "\n"
 
 
+def exports() -> str:
+    rows = [(f"`{name}`", summary(write)) for name, write in tk.EXPORTERS.items()]
+    return "# Export formats\n\n" + table(("name", "what is written"), rows) + "\n"
+
+
 def studies() -> str:
     from topkit.studies.kinds import KINDS
 
@@ -115,6 +120,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "losses": losses,
     "measures": metrics,
     "conventions": conventions,
+    "exports": exports,
     "studies": studies,
     "commands": commands,
     "python": python,

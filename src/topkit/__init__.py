@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from topkit.data import write_qrels as write_qrels
     from topkit.data import write_run as write_run
     from topkit.data import write_scores as write_scores
+    from topkit.export import EXPORTERS as EXPORTERS
+    from topkit.export import export_ranker as export_ranker
     from topkit.features import audit as audit
     from topkit.features import best_sentences as best_sentences
     from topkit.features import build_dataset as build_dataset
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from topkit.rankers import ranker as ranker
     from topkit.rankers.linear import pair_margins as pair_margins
     from topkit.rankers.linear import refine as refine
+    from topkit.scale import train_in_parts as train_in_parts
 
 _ROOM_OF = {
     "AGGREGATORS": "topkit.aggregate",
@@ -92,6 +95,7 @@ _ROOM_OF = {
     "label_dataset": "topkit.labelling",
     "merged": "topkit.labelling",
     "Dataset": "topkit.data",
+    "EXPORTERS": "topkit.export",
     "Grade": "topkit.data",
     "InputError": "topkit.data",
     "Judgments": "topkit.data",
@@ -107,6 +111,7 @@ _ROOM_OF = {
     "concatenate": "topkit.data",
     "compare": "topkit.metrics",
     "evaluate": "topkit.metrics",
+    "export_ranker": "topkit.export",
     "evaluate_run": "topkit.metrics",
     "folds": "topkit.data",
     "load_ranker": "topkit.rankers",
@@ -124,6 +129,7 @@ _ROOM_OF = {
     "refine": "topkit.rankers.linear",
     "read_scores": "topkit.data",
     "split": "topkit.data",
+    "train_in_parts": "topkit.scale",
     "write_scores": "topkit.data",
     "write_letor": "topkit.data",
     "write_pages": "topkit.data",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -465,6 +466,13 @@ def test_held_out_clicks_are_predicted_better_than_by_position_or_rate(real_data
     assert len(ours) == len(logs["rate"])
     assert ours.mean() > np.mean(logs["position"]) + 0.01
     assert ours.mean() > np.mean(logs["rate"]) + 0.005
+
+
+def test_the_examples_of_the_guide_run() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "lr4ir.md"
+    result = doctest.testfile(str(guide), module_relative=False)
+    assert result.failed == 0
+    assert result.attempted
 
 
 def test_beliefs_start_as_they_are_told() -> None:

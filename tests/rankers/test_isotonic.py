@@ -271,13 +271,14 @@ def test_preferences_replace_labels(name: str) -> None:
 @pytest.mark.real_data
 def test_contradictions_fall_almost_monotonically(name: str, real_data: Path) -> None:
     train = tk.read_letor(real_data / "OHSUMED-letor2" / "Fold1" / "train.txt")
-    # a tree of a random half of the documents and a third of the features need not help every round
-    fitted = tk.ranker(name, trees=40, bagging=1.0, feature_share=1.0).fit(train)
+    fitted = tk.ranker(name, trees=60).fit(train)
     seen = np.array(fitted.traces[1].values)
     better = sum(int((train.y[rows][:, None] > train.y[rows][None, :]).sum()) for _, rows in train)
     assert seen[0] == better  # equal scores put no pair in the right order
     assert seen[-1] < 0.4 * seen[0]
-    assert np.mean(np.diff(seen) <= 0) > 0.9
+    steps = np.diff(seen)
+    assert np.mean(steps <= 0) > 0.8
+    assert (steps / seen[:-1]).max() < 0.01
 
 
 def test_refusals() -> None:

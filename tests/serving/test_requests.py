@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topkit as tk
+from tests.cli.test_commands import topkit
 from tests.serving.servers import ask
 from topkit.serving import Limits, ServiceSettings, create_app, json_bodies
 from topkit.serving.refusal import RefusedError
@@ -224,3 +225,11 @@ def test_anything_else_is_refused_or_a_matrix(value: Any) -> None:
 def test_the_service_does_not_import_numba() -> None:
     code = "import sys, topkit.serving; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_command_tells_what_is_wrong(tmp_path: Path) -> None:
+    missing = topkit("serve", tmp_path / "no.model")
+    assert missing.returncode == 2
+    assert "there is no such file; name a file that 'topkit train' wrote" in missing.stderr
+    limits = topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
+    assert "limits must be at least 1" in limits.stderr

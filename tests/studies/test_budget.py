@@ -141,7 +141,7 @@ def test_labels_and_minutes_of_one_list() -> None:
 def test_the_study(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(
         'kind = "budget"\nseeds = [0, 1]\n[[data]]\nname = "demo"\nfolds = [1, 2, 3, 4, 5]\n[settings]\n'
-        'strategies = ["heap"]\nminutes = [5, 20, 60]\nsweep = [0.7]\nsweep_strategies = ["heap"]\nk = 5'
+        'strategies = ["heap"]\nminutes = [1, 5, 20, 60]\nsweep = [0.7]\nsweep_strategies = ["heap"]\nk = 5'
     )
     results = run_study(tmp_path / "s.toml", tmp_path / "out")
     queries = results.mean("queries", "strategy", "minutes")
@@ -155,6 +155,7 @@ def test_the_study(tmp_path: Path) -> None:
 
     shown = publish(tmp_path / "out")
     assert "minutes a query" in shown
+    assert "  –  " in shown, "one minute pays for nothing"
     assert "change places at" in shown
 
 

@@ -153,7 +153,7 @@ def test_killed_five_times_at_random_moments_the_table_is_that_of_an_uninterrupt
         workers = psutil.Process(process.pid).children(recursive=True)
         process.kill()
         process.wait()
-        assert psutil.wait_procs(workers, timeout=20)[1] == [], "workers end with the one who sent them"
+        assert psutil.wait_procs(workers, timeout=120)[1] == [], "workers end with the one who sent them"
         done.append(len(list(out.glob("cells/*.json"))))
     assert done == sorted(done)
     assert done[0] > 0
@@ -171,8 +171,8 @@ def test_interrupted_by_ctrl_c_it_ends_at_once_and_so_do_its_workers(file: Path,
     wait_for_cells(out, 2)
     workers = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) in (130, 0)
-    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert process.wait(timeout=120) == 130
+    _, alive = psutil.wait_procs(workers, timeout=120)
     assert alive == []
     assert len(list(out.glob("cells/*.json"))) > 0
 

@@ -85,6 +85,8 @@ def test_what_is_wrong_is_said_with_the_file_and_a_way_out(text: str, message: s
         ('truth = "graded"', "called 'labels'"),
         ('truth = "teacher-x"', "unknown kind of truth"),
         ("folds = [7]", "there is no fold 7"),
+        ('files = "{part}.txt"\nfolds = [2]', "there is one fold"),
+        ('files = "{parts}.txt{part}"\nfolds = [1]', "cannot be filled in"),
         ('labels = "order"\ntruth = "teacher"', "a teacher orders graded documents"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from topkit.cli import app
+from topkit.cli import command_line
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 
@@ -43,7 +43,7 @@ def run_commands(text: str) -> int:
     for command, *expected in parts:
         words = shlex.split(command)
         assert words[0] == "topkit"
-        done = CliRunner().invoke(app, words[1:])
+        done = CliRunner().invoke(command_line(), words[1:])
         assert done.exit_code == 0, (command, done.output, done.exception)
         for line in expected:
             assert line.strip().lower() in done.output.lower(), (command, line, done.output)

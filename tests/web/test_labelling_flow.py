@@ -31,6 +31,19 @@ def test_the_top_k_is_what_the_assessor_believes(any_world: World) -> None:
     assert sorted(row["done"] for row in progress) == [False] * 4 + [True] * 2
 
 
+def test_disagreements_are_shown_with_who_said_what(any_world: World) -> None:
+    ann, bob = any_world.person("ann"), any_world.person("bob")
+    number = any_world.project(ann, bob)
+    label_all(ann, tasks(ann)[0], SimulatedAssessor.of_order("ann", ORDER))
+    label_all(bob, tasks(bob)[0], SimulatedAssessor.of_order("bob", ["d2", "d5", *ORDER[2:]]))
+    (found,) = any_world.admin.get(f"/api/projects/{number}/disagreements").json()
+    assert {one["key"] for one in found["documents"]} == {"d2", "d5"}
+    assert {view["assessor"]: view["prefers"] for view in found["views"]} == {"ann": "d5", "bob": "d2"}
+    page = any_world.admin.get(f"/projects/{number}/agreement").text
+    assert "Paper 2" in page
+    assert "Paper 5" in page
+
+
 def test_grades_by_the_second_tool(any_world: World) -> None:
     ann = any_world.person("ann")
     any_world.project(ann, tools="grades")

@@ -73,8 +73,13 @@ def run(
     from topkit.studies.run import run_study
 
     folder = out or Path(f"{file.stem}.study")
-    with _progress() as tell:
-        run_study(file, folder, jobs=jobs or thread_count(), dask=dask, tell=tell)
+    try:
+        with _progress() as tell:
+            run_study(file, folder, jobs=jobs or thread_count(), dask=dask, tell=tell)
+    except KeyboardInterrupt:
+        done = len(list((folder / "cells").glob("*.json")))
+        typer.echo(f"topkit: interrupted; {done} cells are kept, and the same command goes on", err=True)
+        raise typer.Exit(130) from None
     report(folder)
 
 

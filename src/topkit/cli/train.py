@@ -47,11 +47,24 @@ def train(
     ] = None,
     tune: Annotated[str | None, typer.Option(help="Search the ranker's settings: grid or optuna.")] = None,
     trials: Annotated[int, typer.Option(help="Settings that --tune tries.")] = 20,
+    memory: Annotated[
+        str | None, typer.Option(help="Train out of core on Parquet within this memory, such as 500MB.")
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Train on a Dask cluster: its address, or local to start one here.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes of --dask local.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
 ) -> None:
     """Fit a ranker and write its model file.
 
-    Example: `topkit train focusednet --train train.txt --valid vali.txt --set k=10 --out focused.model`
+    Examples: `topkit train focusednet --train train.txt --valid vali.txt --set k=10 --out focused.model`
+
+    `topkit train topk-listmle --train large.parquet --memory 500MB --out linear.model`
+
+    `topkit train lambdamart --train large.parquet --dask tcp://scheduler:8786 --out trees.model`
+
+    `topkit train click-label --train train.txt --clicks pages.txt --out clicks.model`
     """
     from topkit.data import InputError, read_preferences
     from topkit.losses import Preferences
@@ -65,6 +78,15 @@ def train(
     made = ranker(name, **chosen)  # wrong settings are told before large files are read
     if tune is not None and valid_file is None:
         raise InputError("--tune needs data to choose by", "give it with --valid")
+    if memory is not None or dask is not None:
+        others = (tune, preferences, clicks, features, start)
+        if train_file is None or any(other is not None for other in others) or truth != "graded":
+            raise InputError(
+                "--memory and --dask train on the labels of a Parquet file with the settings given",
+                "give it with --train, and leave out --tune, --preferences, --clicks, --from and --truth",
+            )
+        _train_in_parts(name, train_file, valid_file, out, chosen, memory, dask, workers, quiet)
+        return
     if tune is not None and clicks is not None:
         raise InputError("--tune tries settings on labels only", "give --clicks without it")
     data = _training_data(train_file, clicks, truth)
@@ -99,6 +121,47 @@ def train(
         _summary(made, out, None if valid is None else made.measure_on(valid))
 
 
+def _train_in_parts(
+    name: str,
+    train_file: Path,
+    valid_file: Path | None,
+    out: Path,
+    settings: dict[str, Any],
+    memory: str | None,
+    dask: str | None,
+    workers: int | None,
+    quiet: bool,
+) -> None:
+    from topkit.compute.cluster import ClusterError, connected
+    from topkit.data import InputError
+    from topkit.scale import parse_memory, train_in_parts
+    from topkit.scale.memory import give_memory_back
+
+    if memory is not None and dask is not None:
+        raise InputError(
+            "--memory is for one process, --dask for many", "give one of them; Dask's workers have limits"
+        )
+    limit = None
+    if memory is not None:
+        limit = parse_memory(memory)
+        give_memory_back()
+    valid = None if valid_file is None else read_dataset(valid_file)
+    with _progress(name, quiet) as report:
+        if dask is None:
+            made = train_in_parts(name, train_file, valid, memory=limit, report=report, **settings)
+        else:
+            try:
+                with connected(dask, workers) as cluster:
+                    made = train_in_parts(
+                        name, train_file.absolute(), valid, cluster=cluster, report=report, **settings
+                    )
+            except ClusterError as error:
+                raise InputError(str(error)) from None
+    made.save(out)
+    if not quiet:
+        _summary(made, out, None if valid is None else made.measure_on(valid))
+
+
 def score(
     model: Annotated[Path, typer.Argument(help="A model file that topkit train wrote.")],
     data_file: Annotated[Path, typer.Argument(metavar="DATA", help="LETOR text (.gz too) or Parquet.")],
@@ -107,22 +170,24 @@ def score(
         str, typer.Option("--format", help="scores (a number a line) or run (a TREC run).")
     ] = "scores",
 ) -> None:
-    """Score or rank the documents of a data set with a model.
+    """Score or rank the documents of a data set with a model; the data may be larger than memory.
 
     Example: `topkit score focused.model test.txt --out focused.scores`
     """
-    from topkit.data import InputError, write_run
-    from topkit.data.scores import write_scores
-    from topkit.rankers import load_ranker
+    from rich.console import Console
 
-    if form not in ("scores", "run"):
-        raise InputError(f"unknown format {form!r}", "choose scores or run")
+    from topkit.rankers import load_ranker
+    from topkit.scale.score import score_file
+
     fitted = load_ranker(model)
-    data = read_dataset(data_file)
-    if form == "run":
-        write_run(fitted.rank(data), out)
-    else:
-        write_scores(fitted.score(data), out)
+    with Console(stderr=True).status("scoring …") as status:
+        score_file(
+            fitted,
+            data_file,
+            out,
+            form,
+            progress=lambda count: status.update(f"scored {count:,} documents …"),
+        )
 
 
 def _clicks(pages: Path, features: Path | None) -> Clicks:
@@ -152,12 +217,16 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
     >>> parse_setting("k=10"), parse_setting("hidden=32,16"), parse_setting("l2=none")
     (('k', 10), ('hidden', (32, 16)), ('l2', None))
+    >>> parse_setting("normalise=none")  # the one setting that has a choice of this name
+    ('normalise', 'none')
     """
     from topkit.data import InputError
 
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise InputError(f"the setting {text!r} has no value", "write it as name=value")
+    if name.strip() == "normalise":
+        return "normalise", value.strip()
     parts = [_value(part.strip()) for part in value.split(",")]
     return name.strip().replace("-", "_"), parts[0] if len(parts) == 1 else tuple(parts)
 

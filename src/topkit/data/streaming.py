@@ -50,14 +50,14 @@ class _Joiner:
             if piece.n_queries == 1:
                 return
             yield self._close()
-            piece = piece.select(np.arange(1, piece.n_queries))
+            piece = queries_between(piece, 1, piece.n_queries)
         elif self.held:
             yield self._close()
         if piece.n_queries > 1:
-            whole = piece.select(np.arange(piece.n_queries - 1))
+            whole = queries_between(piece, 0, piece.n_queries - 1)
             self._note(whole.qids)
             yield whole
-        self.held = [piece.select([piece.n_queries - 1])]
+        self.held = [piece.select([piece.n_queries - 1])]  # a copy, so that the rest can be let go
 
     def rest(self) -> Iterator[Dataset]:
         if not self.held:
@@ -86,6 +86,20 @@ def _check_together(path: FilePath, qids: list[str]) -> None:
 
 def _apart(path: FilePath, qid: str) -> InputError:
     return InputError(f"the documents of query {qid!r} do not stand together", "sort by query", file=path)
+
+
+def queries_between(data: Dataset, first: int, last: int) -> Dataset:
+    """Queries ``first`` to ``last`` (without it) of a data set, as views of its arrays."""
+    a, b = int(data.ptr[first]), int(data.ptr[last])
+    return Dataset(
+        data.X[a:b],
+        data.y[a:b],
+        data.ptr[first : last + 1] - a,
+        data.qids[first:last],
+        None if data.doc_ids is None else data.doc_ids[a:b],
+        data.feature_names,
+        notes=None if data.notes is None else data.notes[a:b],
+    )
 
 
 def _one_query(parts: list[Dataset]) -> Dataset:

@@ -104,6 +104,7 @@ class Learner:
             "train": describe(train),
             "valid": None if valid is None else describe(valid),
             "preferences": None if preferences is None else len(preferences),
+            "clicks": clicks is not None,
             "versions": versions(
                 *(("lightgbm",) if model.kind in ("trees", "class-trees", "mixture") else ())
             ),

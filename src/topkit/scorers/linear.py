@@ -80,7 +80,7 @@ class LinearScorer:
         judge: Callable[[Floats], float] | None = None,
         report: Report = silent,
     ) -> tuple[Linear, list[Trace]]:
-        """Fit by L-BFGS to a total loss, wherever its data is; ``judge`` measures a vector, if there is one."""
+        """Fit by L-BFGS to a total loss, wherever its data is; ``judge`` measures a vector."""
         start = np.zeros(features + 1)
         penalised = np.append(np.ones(features, bool), False)
         scale = total(start)[0] or total_weight

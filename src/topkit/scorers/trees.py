@@ -90,22 +90,8 @@ class TreeScorer:
         import lightgbm
 
         train, valid, measure = problem.train, problem.valid, problem.measure
-        settings = {
-            "num_leaves": self.leaves,
-            "learning_rate": self.rate,
-            "min_data_in_leaf": self.min_leaf,
-            "min_sum_hessian_in_leaf": 0.0,
-            "lambda_l2": self.l2,
-            "bagging_fraction": self.bagging,
-            "bagging_freq": 1 if self.bagging < 1 else 0,
-            "feature_fraction": self.feature_share,
-            "objective": "none",
-            "seed": problem.seed,
-            "deterministic": True,
-            "force_row_wise": True,
-            "num_threads": threads_for(len(train)),
-            "verbosity": -1,
-        }
+        threads = threads_for(len(train))
+        settings = {**settings_for(self, problem.seed), "objective": "none", "num_threads": threads}
         data = lightgbm.Dataset(train.X, label=np.zeros(len(train)), free_raw_data=False)
         booster = lightgbm.Booster(settings, data)
         scores = np.zeros(len(train))
@@ -134,6 +120,24 @@ class TreeScorer:
             )
         kept = trace.best_step if measure else booster.current_iteration()
         return Trees(booster.model_to_string(num_iteration=max(kept, 1))), [trace]
+
+
+def settings_for(scorer: TreeScorer, seed: int) -> dict[str, Any]:
+    """A scorer's settings by LightGBM's names, without what depends on where the trees are grown."""
+    return {
+        "num_leaves": scorer.leaves,
+        "learning_rate": scorer.rate,
+        "min_data_in_leaf": scorer.min_leaf,
+        "min_sum_hessian_in_leaf": 0.0,
+        "lambda_l2": scorer.l2,
+        "bagging_fraction": scorer.bagging,
+        "bagging_freq": 1 if scorer.bagging < 1 else 0,
+        "feature_fraction": scorer.feature_share,
+        "seed": seed,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbosity": -1,
+    }
 
 
 def threads_for(rows: int) -> int:

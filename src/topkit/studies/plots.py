@@ -78,6 +78,9 @@ def paths(
             axes.fill_between(x, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
     if log:
         axes.set_xscale("log")
+        ticks = sorted({x for points in lines.values() for x, _ in points})
+        axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+        axes.minorticks_off()
     _legend(axes)
     return figure
 

@@ -36,6 +36,10 @@ def describe(source: Source, fold: int, folder: Path) -> Described:
     _check_truth(source)
     what: dict[str, Any] = {"labels": source.labels, "truth": source.truth, "fold": fold}
     if "{fold}" in source.files or "{part}" in source.files:
+        if "{fold}" not in source.files and fold != 1:
+            raise InputError(
+                f"there is one fold of {source.name!r}", "write folds = [1], or {fold} in its files"
+            )
         # The teacher of a query is fitted on the folds that do not test on it, so it needs all of them.
         numbers = _all_folds(source.files, folder) if source.truth.startswith("teacher") else [fold]
         if fold not in numbers:
@@ -61,7 +65,7 @@ def describe(source: Source, fold: int, folder: Path) -> Described:
 def _all_folds(pattern: str, folder: Path) -> list[int]:
     """Folds 1, 2, … as far as there are files."""
     found = [1]
-    while Path(folder, _filled(pattern, found[-1] + 1, "test")).is_file():
+    while "{fold}" in pattern and Path(folder, _filled(pattern, found[-1] + 1, "test")).is_file():
         found.append(found[-1] + 1)
     return found
 

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from topkit.data.errors import InputError
 from topkit.version import __version__
 from topkit.web.api import labellings, projects, results, session
-from topkit.web.guard import Sessions
+from topkit.web.guard import SCHEME, Sessions
 from topkit.web.headers import Shield
 from topkit.web.journal import Journal
 from topkit.web.pages import error_page, routers
@@ -58,6 +58,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(sa.exc.IntegrityError, _clash)
     app.add_middleware(Shield, settings=settings)
+    description = app.openapi()  # made once and kept by FastAPI
+    description.setdefault("components", {})["securitySchemes"] = {"session": SCHEME}
+    description["security"] = [{"session": []}]
     return app
 
 

@@ -157,6 +157,7 @@ def disagreements(records: list[Record], limit: int = 200) -> list[dict[str, Any
     for found in (pairs_judged(implied_preferences(given.preferences)), pairs_by_grades(given.grades)):
         for pair, answers in found.items():
             pairs.setdefault(pair, []).extend(answers)
+    shown = {record.topic: record.task.documents for record in records}
     rows: list[dict[str, Any]] = []
     for (query, a, b), answers in pairs.items():
         said = Counter(value for _, value in answers)
@@ -171,7 +172,8 @@ def disagreements(records: list[Record], limit: int = 200) -> list[dict[str, Any
             for assessor, value in answers
         ]
         opposed = min(said[FIRST], len(answers) - said[FIRST] - said[TIE])
-        rows.append({"topic_key": query, "a": a, "b": b, "opposed": opposed, "views": views})
+        documents = [shown[query][key]._asdict() for key in (a, b)]
+        rows.append({"topic_key": query, "documents": documents, "opposed": opposed, "views": views})
     rows.sort(
         key=lambda row: (-row["opposed"], -sum(view["asked"] for view in row["views"]), row["topic_key"])
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, roots_genlaguerre
 
 from topkit.rankers.clicks.events import Events, Layout
 from topkit.scorers import Floats
@@ -25,6 +24,8 @@ def noise_prior(points: int = NOISES, shape: float = SHAPE) -> tuple[Floats, Flo
     >>> round(float(shares.sum()), 12), round(float(shares @ (1 / variances)), 12)
     (1.0, 1.0)
     """
+    from scipy.special import roots_genlaguerre
+
     nodes, weights = roots_genlaguerre(points, shape - 1.0)
     return shape / nodes, weights / weights.sum()
 
@@ -66,6 +67,8 @@ class Beliefs:
 
     def above(self, mean: Floats, variance: Floats) -> Floats:
         """P(s + noise > 0) for Gaussian s, the noise integrated out."""
+        from scipy.special import ndtr
+
         total = np.zeros(np.broadcast_shapes(mean.shape, variance.shape))
         for noise, share in zip(self.noise, self.share, strict=True):
             total += share * ndtr(mean / np.sqrt(variance + noise))

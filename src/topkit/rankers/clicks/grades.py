@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from topkit.data import InputError
 from topkit.rankers.clicks.beliefs import Beliefs
@@ -29,6 +28,8 @@ class Scale:
     @classmethod
     def of(cls, grades: Floats, weights: Floats) -> Scale:
         """Boundaries start where a normal distribution has the frequencies of the grades, deviation ½."""
+        from scipy.special import ndtri
+
         levels = np.unique(grades[weights > 0])
         share = np.array([weights[grades == level].sum() for level in levels])
         below = np.cumsum(share / share.sum())[:-1]

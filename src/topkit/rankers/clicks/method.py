@@ -29,8 +29,8 @@ class ClickLabelRanker:
     features, a bias, the position on the page, and a memory weight each for the query, the document and the
     pair of both. Each event is learnt once, by exact moment matching (assumed-density filtering): grades
     first, in an order that their names decide, then the pages of ``clicks`` in theirs. A document is examined
-    if it is not below the last click. Utility: (1 − λ)·E[2^g − 1] + λ·P(click at position 1), λ
-    = ``mix``; with ``diversity`` κ > 0 further clicks on a page count less and less
+    if it is not below the last click. Utility: (1 − λ)·E[2^g − 1] + λ·P(click at position 1), λ = ``mix``;
+    with ``diversity`` κ > 0 further clicks on a page count less and less
     (:mod:`topkit.rankers.clicks.diversity`). Validation data chooses λ from 0, 0.1, … 1 where ``mix`` is
     none. Zoeter, Taylor, Snelson, Guiver, Craswell & Szummer, LR4IR 2008.
 
@@ -69,8 +69,7 @@ class ClickLabelRanker:
         check(self.slots >= 1, "slots", self.slots, "at least 1")
 
     def train(self, job: Job) -> tuple[ClickLabel, list[Trace]]:
-        """The model; the trace holds the mean log-likelihood of the clicks as they came, if there were
-        any."""
+        """The model; if there are clicks, a trace with the mean log-likelihood of each as it came."""
         labels_only(job, "click-label")
         layout = Layout(job.train.n_features, self.positions, self.slots)
         prior = Beliefs.prior(layout, self.spread, self.memory)
@@ -110,4 +109,5 @@ def continue_training(ranker: Learner, data: Dataset | None = None, clicks: Clic
         model = model.after_grades(preparation(data), np.ones(data.n_queries), ranker.common.seed)
     if clicks is not None:
         model, _, _ = model.after_pages(clicks.prepared(preparation))
-    return replace(ranker, model=model)
+    times = int(ranker.provenance.get("continued", 0)) + 1
+    return replace(ranker, model=model, provenance={**ranker.provenance, "continued": times})

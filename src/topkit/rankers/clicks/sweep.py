@@ -77,14 +77,17 @@ def mix_sweep(
 def topic_folds(queries: Sequence[str], pages: Iterable[Page], count: int, seed: int = 0) -> list[int]:
     """The fold of each query, from 0: queries that share a session are about one topic, and stay together.
 
-    >>> pages = [Page("a", ("d",), (True,), "s1"), Page("b", ("d",), (True,), "s1"), Page("c", ("d",),
-    (True,), "s2")] >>> folds = topic_folds(["a", "b", "c"], pages, 2) >>> folds[0] == folds[1] != folds[2]
+    >>> shown = (("a", "s1"), ("b", "s1"), ("c", "s2"))
+    >>> pages = [Page(query, ("d",), (True,), session) for query, session in shown]
+    >>> folds = topic_folds(["a", "b", "c"], pages, 2)
+    >>> folds[0] == folds[1] != folds[2]
     True
     """
     parent: dict[str, str] = {}
 
     def root(name: str) -> str:
         while parent.setdefault(name, name) != name:
+            parent[name] = parent[parent[name]]  # so that long chains become short
             name = parent[name]
         return name
 

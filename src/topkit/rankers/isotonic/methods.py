@@ -44,7 +44,7 @@ class IsoRank:
     ties: float | None = None
     """λ₂: equal grades (and even splits of preferences) shall have near scores; none leaves them free."""
     trees: int = 500
-    leaves: int = 8
+    leaves: int = 4
     rate: float = 0.05
     min_leaf: int = 20
     bagging: float = 1.0
@@ -81,7 +81,7 @@ class QBRank:
     space: ClassVar[Space] = SPACE
 
     trees: int = 500
-    leaves: int = 8
+    leaves: int = 4
     rate: float = 0.05
     min_leaf: int = 20
     bagging: float = 1.0

@@ -33,7 +33,9 @@ def project(X: Floats, V: Floats, out: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def outputs(P: Floats, Q: Floats, b: Floats, w: Floats, w_dual: Floats, bias: float, i: int, j: int) -> tuple:  # type: ignore[type-arg]
+def outputs(
+    P: Floats, Q: Floats, b: Floats, w: Floats, w_dual: Floats, bias: float, i: int, j: int
+) -> tuple[float, float]:
     """N≻ and N≺ of documents i and j before the last sigmoid.
 
     Swapping i and j swaps h with its dual and so the two sums, term by term: sums of two products do not

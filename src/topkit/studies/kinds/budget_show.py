@@ -10,7 +10,7 @@ import numpy as np
 from topkit.studies.assessors import error_rate
 from topkit.studies.kind import Heading, Part, Plot, Table, Words
 from topkit.studies.plots import paths
-from topkit.studies.results import Results
+from topkit.studies.results import Results, mean_interval
 from topkit.studies.spec import Study
 from topkit.studies.tables import ResultTable
 
@@ -48,7 +48,11 @@ def _costs(study: Study, name: str, own: Results) -> Iterator[Part]:
 def _curves(study: Study, name: str, own: Results, which: str) -> Iterator[Part]:
     settings = study.settings
     at = own.where(lambda cell: cell.factors["agreement"] == settings["agreement"])
-    found = at.interval(which, "strategy", "minutes")
+    found = {
+        (row, m): value
+        for (row, m), value in at.interval(which, "strategy", "minutes").items()
+        if affordable(at, row, m)
+    }
     minutes = sorted(settings["minutes"])
     strategies = at.levels("strategy")
     missing = (float("nan"),) * 3
@@ -65,7 +69,8 @@ def _curves(study: Study, name: str, own: Results, which: str) -> Iterator[Part]
     note = (
         f"{name}: {which} after so many minutes, mean of {len(study.seeds)} seeds and its 95 % interval; "
         f"▲ ▼: above or below five grades (95 % interval of the difference over seeds); "
-        f"{settings['agreement']:.1%} and {settings['agreement_of_grades']:.1%} agreement"
+        f"{settings['agreement']:.1%} and {settings['agreement_of_grades']:.1%} agreement; –: in some fold "
+        "the minutes do not pay for a single query"
     )
     columns = tuple(f"{m} min" for m in minutes)
     yield Table(f"budget-{name}-{which}", ResultTable(columns, rows, (note,), (), marks, intervals))
@@ -81,22 +86,26 @@ def _curves(study: Study, name: str, own: Results, which: str) -> Iterator[Part]
     )
 
 
+def affordable(own: Results, strategy: str, minutes: int) -> bool:
+    """Whether the minutes pay for at least one query in every fold and with every seed."""
+    return all(
+        value > 0
+        for _, outcome in own.where(strategy=strategy)
+        for name, m, value in zip(*(outcome.columns[c] for c in ("metric", "minutes", "value")), strict=True)
+        if name == "queries" and m == minutes
+    )
+
+
 def differences(own: Results, which: str, strategy: str, agreement: float) -> dict[int, Interval]:
     """Minutes → preferences less grades, and the 95 % interval over seeds, paired by seed."""
-    from scipy.stats import t
-
     values = own.where(strategy=strategy, agreement=agreement).mean(which, "minutes", "seed")
     grades = own.where(strategy=GRADES).mean(which, "minutes", "seed")
     found: dict[int, Interval] = {}
     for m in sorted({m for m, _ in values}):
-        gaps = [values[m, s] - grades[m, s] for (n, s) in values if n == m and (m, s) in grades]
-        if not gaps:
+        if not (affordable(own, strategy, m) and affordable(own, GRADES, m)):
             continue
-        half = 0.0
-        if len(gaps) > 1:
-            half = float(t.ppf(0.975, len(gaps) - 1) * np.std(gaps, ddof=1) / np.sqrt(len(gaps)))
-        mean = float(np.mean(gaps))
-        found[m] = (mean, mean - half, mean + half)
+        gaps = [values[m, s] - grades[m, s] for (n, s) in values if n == m and (m, s) in grades]
+        found[m] = mean_interval(gaps)
     return found
 
 

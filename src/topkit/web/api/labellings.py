@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, Field
 from sqlalchemy.engine import RowMapping
 
 from topkit.web.guard import Admin, Someone, Stored, journal_of
 from topkit.web.headers import DOCUMENT_POLICY
-from topkit.web.journal import Journal
 from topkit.web.shapes import PROBLEMS, Body, Id, Key, Said, Token
 from topkit.web.store import projects, work
 from topkit.web.turns import Entry, Reply
 from topkit.web.viewing import document_page
 
 router = APIRouter(prefix="/api", tags=["labelling"], responses=PROBLEMS)
-Kept = Annotated[Journal, Depends(journal_of)]
 
 
 class DocumentOut(BaseModel):
@@ -119,9 +117,9 @@ def my_tasks(me: Someone, store: Stored) -> list[TaskOut]:
 
 
 @router.get("/labellings/{number}")
-async def turn(number: Id, me: Someone, journal: Kept) -> TurnOut:
+async def turn(number: Id, me: Someone, request: Request) -> TurnOut:
     """Where your labelling stands: the question that is open, or the result."""
-    reply = await journal.look(me.id, number)
+    reply = await journal_of(request).look(me.id, number)
     if reply.turn is None:
         raise HTTPException(404, reply.message)
     return TurnOut.model_validate(reply.turn)
@@ -133,16 +131,17 @@ REPLIES: dict[int | str, dict[str, Any]] = {
 
 
 @router.post("/labellings/{number}/answers", response_model=ReplyOut, responses=REPLIES)
-async def answer(number: Id, body: Judgment, me: Someone, journal: Kept) -> Response:
+async def answer(number: Id, body: Judgment, me: Someone, request: Request) -> Response:
     """Answer the open question. The reply comes when the judgment is safe on the disk."""
     entry = Entry(body.seq, body.key, body.a, body.b, body.answer, body.seconds)
-    return _response(await journal.enter(me.id, number, entry))
+    return _response(await journal_of(request).enter(me.id, number, entry))
 
 
 @router.post("/labellings/{number}/undo", response_model=ReplyOut, responses=REPLIES)
-async def undo(number: Id, body: Undo, me: Someone, journal: Kept) -> Response:
+async def undo(number: Id, body: Undo, me: Someone, request: Request) -> Response:
     """Take the last answer back."""
-    return _response(await journal.enter(me.id, number, Entry(body.seq, body.key, "", None, work.UNDO, 0.0)))
+    entry = Entry(body.seq, body.key, "", None, work.UNDO, 0.0)
+    return _response(await journal_of(request).enter(me.id, number, entry))
 
 
 def _response(reply: Reply) -> Response:

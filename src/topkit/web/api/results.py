@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from starlette.background import BackgroundTask
 
 from topkit.web import bundle, dashboard
+from topkit.web.api.labellings import DocumentOut
 from topkit.web.api.projects import found
 from topkit.web.exports import EXPORTS
 from topkit.web.guard import Admin, Stored
@@ -62,8 +63,7 @@ class DisagreementOut(BaseModel):
     """Two documents that assessors see differently."""
 
     topic_key: str
-    a: str
-    b: str
+    documents: list[DocumentOut]
     opposed: int
     views: list[View]
 

@@ -1,0 +1,148 @@
+"""On a real cluster of two processes: training, a killed worker, trees, and the maps."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import topkit as tk
+from topkit.compute.cluster import Cluster, ClusterError, connected
+from topkit.rankers.checks import easy_data
+from topkit.scale import build_dataset_on, evaluate_on, fuse_on, train_in_parts
+from topkit.scale.maps import LEARN_ACROSS_QUERIES
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),  # Dask's and LightGBM's own
+]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with connected(workers=2) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def train(tmp_path_factory: pytest.TempPathFactory) -> tuple[tk.Dataset, Path]:
+    data = easy_data(200, seed=3, noise=0.2)
+    path = tmp_path_factory.mktemp("data") / "train.parquet"
+    data.to_parquet(path)
+    return data, path
+
+
+def times_two(value: int, more: int) -> int:
+    return 2 * value + more
+
+
+def test_maps_keep_order_and_values_stay(cluster: Cluster) -> None:
+    assert cluster.workers == 2
+    assert cluster.map(times_two, list(range(20)), 1) == [2 * i + 1 for i in range(20)]
+    kept = cluster.keep(times_two, [1, 2, 3], 0)
+    assert len(kept) == 3
+    assert cluster.over(kept, times_two, 5) == [9, 13, 17]
+
+
+def test_the_optimum_is_that_of_one_machine(cluster: Cluster, train: tuple[tk.Dataset, Path]) -> None:
+    data, path = train
+    settings = {"k": 3, "l2": 0.01, "tolerance": 1e-9}
+    whole = tk.ranker("topk-listmle", **settings).fit(data)
+    spread = train_in_parts("topk-listmle", path, cluster=cluster, rows=300, **settings)
+    np.testing.assert_allclose(spread.model.weights, whole.model.weights, rtol=0, atol=1e-6)
+    again = train_in_parts("topk-listmle", path, cluster=cluster, rows=300, **settings)
+    np.testing.assert_array_equal(again.model.weights, spread.model.weights)  # whoever did which part
+
+
+def test_trees(cluster: Cluster, train: tuple[tk.Dataset, Path]) -> None:
+    """Not the same trees, since workers find the bins of features together; as good ones."""
+    data, path = train
+    valid, test = easy_data(60, seed=4, noise=0.2), easy_data(200, seed=5, noise=0.2)
+    settings = {"trees": 30, "leaves": 7, "patience": 10, "rate": 0.1}
+    whole = tk.ranker("lambdamart", **settings).fit(data, valid)
+    spread = train_in_parts("lambdamart", path, valid, cluster=cluster, rows=700, **settings)
+    means = [tk.evaluate(test, r.score(test), "ndcg@10").mean["ndcg@10"] for r in (whole, spread)]
+    assert spread.model.kind == "trees"
+    assert means[1] == pytest.approx(means[0], abs=0.01)
+
+
+def test_evaluation_as_a_map(cluster: Cluster, train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
+    data, path = train
+    top = data.top_k(3)
+    top.to_parquet(tmp_path / "top.parquet")
+    ranker = tk.ranker("listnet", l2=0.1).fit(data)
+    ranker.save(tmp_path / "m")
+    for file, truth in ((path, data), (tmp_path / "top.parquet", top)):
+        found = evaluate_on(cluster, tmp_path / "m", file, ["ndcg@5", "err", "map"], rows=300)
+        expected = tk.evaluate(truth, ranker.score(truth), ["ndcg@5", "err", "map"])
+        assert found.qids == expected.qids
+        for name, values in expected.per_query.items():
+            np.testing.assert_array_equal(found.per_query[name], values)
+
+
+def test_aggregation_as_a_map(cluster: Cluster) -> None:
+    rng = np.random.default_rng(0)
+    runs = []
+    for name in "abc":
+        lists = {}
+        for q in range(12):
+            documents = rng.permutation(8)[: rng.integers(3, 9)]
+            scores = np.sort(rng.uniform(size=len(documents)))[::-1]
+            lists[f"q{q}"] = [(f"d{d}", float(s)) for d, s in zip(documents, scores, strict=True)]
+        runs.append(tk.Run.of(lists, name))
+    for method in tk.AGGREGATORS:
+        if method in LEARN_ACROSS_QUERIES:
+            with pytest.raises(tk.InputError, match="learns from all queries"):
+                fuse_on(cluster, runs, method)
+        else:
+            assert fuse_on(cluster, runs, method, queries=5) == tk.fuse(runs, method).run, method
+
+
+def test_feature_building_as_a_map(cluster: Cluster, tmp_path: Path) -> None:
+    from topkit.features import Document
+
+    rng = np.random.default_rng(1)
+    words = np.array(["apple", "bread", "cider", "dough", "egg", "flour", "grape", "honey"])
+    documents = [
+        Document(f"d{i}", {"title": " ".join(rng.choice(words, 3)), "text": " ".join(rng.choice(words, 30))})
+        for i in range(40)
+    ]
+    index = tk.build_index(documents, tmp_path / "index")
+    queries = {f"q{i}": " ".join(rng.choice(words, 2)) for i in range(9)} | {"none": "zebra"}
+    grades = {q: {f"d{j}": float(j % 3) for j in range(0, 40, 3)} for q in queries if q != "none"}
+    settings = {"features": "bm25.title,bm25.text", "sampling": "top", "depth": 10}
+    expected, _ = tk.build_dataset(index, queries, grades, **settings)
+    found = build_dataset_on(cluster, tmp_path / "index", queries, grades, at_once=1, **settings)
+    assert found == expected
+
+
+def test_a_killed_worker_is_survived(train: tuple[tk.Dataset, Path]) -> None:
+    """One of two workers is killed after the third step; the optimum is the same."""
+    data, path = train
+    settings = {"k": 3, "l2": 1e-4, "tolerance": 1e-9}
+    whole = tk.ranker("topk-listmle", **settings).fit(data)
+    with connected(workers=2) as own:
+        killed: list[int] = []
+
+        def report(what: str, step: int, steps: int, value: float) -> None:
+            if step == 3 and not killed:
+                info = own.client.run(os.getpid)
+                killed.append(next(iter(info.values())))
+                threading.Thread(target=os.kill, args=(killed[0], signal.SIGKILL)).start()
+
+        spread = train_in_parts("topk-listmle", path, cluster=own, rows=200, report=report, **settings)
+    assert killed
+    np.testing.assert_allclose(spread.model.weights, whole.model.weights, rtol=0, atol=1e-6)
+
+
+def test_no_cluster_is_told() -> None:
+    with (
+        pytest.raises(ClusterError, match="no Dask scheduler at 'tcp:"),
+        connected("tcp://127.0.0.1:1"),
+    ):
+        pass

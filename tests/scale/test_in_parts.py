@@ -1,0 +1,151 @@
+"""Training in parts on one machine: the totals, the optimum, the limits, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import topkit as tk
+from tests.cli.test_commands import said, topkit
+from topkit.data.partitions import plan_partitions
+from topkit.losses import LOSSES
+from topkit.rankers.checks import easy_data
+from topkit.rankers.features import Preparation
+from topkit.scale import parse_memory, train_in_parts
+from topkit.scale.memory import rows_within
+from topkit.scale.sums import Loaded, Recipe, loaded_sums, split_queries, streamed_total
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> tuple[tk.Dataset, Path]:
+    """Queries of 4 to 15 documents, some features missing, as values and as a file."""
+    easy = easy_data(60, seed=3)
+    X = easy.X.copy()
+    X[np.random.default_rng(0).uniform(size=X.shape) < 0.05] = np.nan
+    data = easy.with_features(X)
+    data.to_parquet(tmp_path / "train.parquet")
+    return data, tmp_path / "train.parquet"
+
+
+@pytest.mark.parametrize("name", [name for name in LOSSES if name != "given"])
+@pytest.mark.parametrize("normalisation", ["none", "z-score"])
+def test_totals_are_those_of_the_whole(
+    train: tuple[tk.Dataset, Path], name: str, normalisation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Value and gradient by streaming and by partitions, against the loss on all scores at once."""
+    from topkit.scale import sums
+
+    monkeypatch.setattr(sums, "PIECE_BYTES", 16 * 20)  # pieces of 20 documents
+    data, path = train
+    preparation = Preparation.of(data, None, normalisation)
+    loss = tk.loss(name)
+    recipe = Recipe(preparation, loss.name, loss.settings)
+    plan = plan_partitions(path, 100)
+    vector = np.array([0.3, -0.2, 0.8, 0.05, 0.4])
+    X = np.nan_to_num(preparation(data).X.astype(np.float64))
+    value, slope = loss(X @ vector[:-1] + vector[-1], data.y, data.ptr)
+    expected = np.append(slope @ X, slope.sum())
+    with streamed_total(recipe, plan, 33) as total:
+        for _ in range(2):  # the scratch file can be gone through again
+            found = total(vector)
+            np.testing.assert_allclose(found[0], value, rtol=1e-12)
+            np.testing.assert_allclose(found[1], expected, rtol=1e-9, atol=1e-9)
+    parts = [loaded_sums(Loaded.of(part, recipe), vector) for part in plan.partitions]
+    assert len(parts) > 3
+    np.testing.assert_allclose(sum(part[0] for part in parts), value, rtol=1e-12)
+    np.testing.assert_allclose(sum(part[1] for part in parts), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{"l2": 0.01, "tolerance": 1e-9}, {"tolerance": 1e-9}])
+def test_the_optimum_is_that_of_one_machine(
+    train: tuple[tk.Dataset, Path], settings: dict[str, float]
+) -> None:
+    """With a penalty, and with the penalty chosen on validation data."""
+    data, path = train
+    valid = easy_data(20, seed=4)
+    whole = tk.ranker("topk-listmle", k=3, **settings).fit(data, valid)
+    parts = train_in_parts("topk-listmle", path, valid, rows=64, k=3, **settings)
+    assert parts.model is not None
+    np.testing.assert_allclose(parts.model.weights, whole.model.weights, rtol=0, atol=1e-6)
+    assert [len(trace.values) for trace in parts.traces] == pytest.approx(
+        [len(trace.values) for trace in whole.traces], abs=3
+    )
+    facts = parts.provenance["train"]
+    assert (facts["queries"], facts["documents"]) == (60, len(data))
+
+
+def test_what_cannot_be_trained_in_parts_says_why(train: tuple[tk.Dataset, Path]) -> None:
+    _, path = train
+    for name, settings, reason in (
+        ("ranksvm", {}, "needs all documents at once"),
+        ("listnet", {"scorer": "mlp"}, "networks and Adam cannot"),
+        ("listnet", {"optimiser": "adam"}, "networks and Adam cannot"),
+        ("lambdamart", {}, "or trees with --dask"),
+        ("ranknet", {"pairs": "given"}, "preferences cannot be given in parts"),
+    ):
+        with pytest.raises(tk.InputError, match=reason):
+            train_in_parts(name, path, **settings)
+
+
+def test_memory(train: tuple[tk.Dataset, Path]) -> None:
+    _, path = train
+    plan = plan_partitions(path, 100)
+    assert parse_memory("1.5 GB") == 1_500_000_000
+    assert parse_memory("700m") == 700_000_000
+    for text in ("lots", "-3MB", "3 parsecs"):
+        with pytest.raises(tk.InputError, match="is not a size"):
+            parse_memory(text)
+    with pytest.raises(tk.InputError, match="too little to work in"):
+        parse_memory("1MB")
+    with pytest.raises(tk.InputError, match=r"longest query \(15 documents\) take"):
+        rows_within(60 << 20, plan)
+    assert rows_within(2 << 30, plan) == rows_within(None, plan) == (4 << 20) // 16
+
+
+def test_pieces_are_whole_queries(train: tuple[tk.Dataset, Path]) -> None:
+    data, _ = train
+    for rows in (1, 7, 50, 10_000):
+        pieces = list(split_queries(data, rows))
+        assert [qid for piece in pieces for qid in piece.qids] == list(data.qids)
+        np.testing.assert_array_equal(np.concatenate([piece.X for piece in pieces]), data.X)
+        assert all(len(piece) <= rows or piece.n_queries == 1 for piece in pieces)
+
+
+def test_the_command(train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
+    data, path = train
+    words = ["--train", path, "--set", "k=3", "--set", "l2=0.01", "--memory", "2GB"]
+    said("train", "topk-listmle", *words, "--out", tmp_path / "parts")
+    loaded = tk.load_ranker(tmp_path / "parts")
+    whole = tk.ranker("topk-listmle", k=3, l2=0.01).fit(data)
+    np.testing.assert_allclose(loaded.score(data), whole.score(data), atol=1e-4)
+    for extra, reason in (
+        (["--dask", "local"], "--memory is for one process"),
+        (["--tune", "grid", "--valid", path], "and leave out --tune"),
+    ):
+        refused = topkit("train", "topk-listmle", *words, *extra, "--out", tmp_path / "no")
+        assert reason in refused.stderr
+        assert refused.returncode == 2
+
+
+def test_score_streams(train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
+    """Scores and runs of a stream are those of the whole, and a file of other data leaves no output."""
+    from topkit.scale import score_file
+
+    data, path = train
+    ranker = tk.ranker("listnet", l2=0.1).fit(data)
+    out = tmp_path / "out"
+    assert score_file(ranker, path, out, rows=7) == len(data)
+    np.testing.assert_array_equal(tk.read_scores(out), ranker.score(data))
+    score_file(ranker, path, out, "run", rows=7)
+    assert tk.read_run(out) == ranker.rank(data)
+    out.unlink()
+    narrow = tmp_path / "narrow.txt"
+    narrow.write_text("1 qid:a 1:0.5 3:0.25\n0 qid:b 1:1\n")
+    with pytest.raises(tk.InputError, match="trained on 4 features, the data has 3"):
+        score_file(ranker, narrow, out)
+    assert not out.exists()
+    narrow.write_text("1 qid:a 1:0.5 4:0.25\n0 qid:b 1:1\n")  # the last features of b are left out: zeros
+    score_file(ranker, narrow, out)
+    np.testing.assert_array_equal(tk.read_scores(out), ranker.score(tk.read_letor(narrow)))

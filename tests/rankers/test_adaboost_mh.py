@@ -121,8 +121,10 @@ def test_larger_trees_and_products_have_larger_edges() -> None:
 def test_arms_are_drawn_by_their_pull() -> None:
     """Pulls ln 3 and 0 are drawn with ¾ and ¼; with explore ½, with ⅝ and ⅜."""
     pull = np.array([math.log(3), 0.0])
-    assert [kernels.draw_arm(pull, 0.0, chance) for chance in (0.0, 0.74, 0.76)] == [0, 0, 1]
-    assert [kernels.draw_arm(pull, 0.5, chance) for chance in (0.62, 0.63, 0.9999)] == [0, 1, 1]
+    assert kernels.arm_reach(pull, 0.0) == pytest.approx([3 / 4, 1])
+    reach = kernels.arm_reach(pull, 0.5)
+    assert reach == pytest.approx([5 / 8, 1])
+    assert [kernels.draw_arm(reach, chance) for chance in (0.0, 0.62, 0.63, 0.9999)] == [0, 0, 1, 1]
 
 
 def test_arms_that_used_to_follow_earn_too() -> None:

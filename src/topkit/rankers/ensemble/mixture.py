@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from topkit.data import Dataset, InputError, normalise
+from topkit.rankers.blocks import over_queries
 from topkit.rankers.ensemble.heads import Head, mixed_gain, numbers_of
 from topkit.rankers.ensemble.table import member_table
 from topkit.scorers import Floats, Parts
@@ -80,6 +81,16 @@ class Mixture:
     """c of the weights exp(c·measure)."""
 
     def score(self, data: Dataset) -> Floats:
+        found = np.empty(len(data))
+
+        def work(first: int, last: int) -> None:
+            part = data if last - first == data.n_queries else data.select(np.arange(first, last))
+            found[data.ptr[first] : data.ptr[last]] = self._score_part(part)
+
+        over_queries(work, data.ptr)
+        return found
+
+    def _score_part(self, data: Dataset) -> Floats:
         total = np.zeros(len(data))
         for source, used, outputs in self._evaluated(data):
             for stage, members in used.items():

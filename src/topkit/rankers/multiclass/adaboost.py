@@ -27,7 +27,9 @@ CYCLES = 3
 """Times that the terms of a product are gone through at most."""
 EXPLORE = 0.05
 """Share of the bandit's draws that are by pure chance."""
-LEARN = 0.5
+DRAWS = 8
+"""Features that the bandit draws for each choice; the best of them is taken."""
+LEARN = 5.0
 """How strongly a reward of the size of the first round's best moves the bandit."""
 
 
@@ -110,8 +112,9 @@ def boost(
 
     ``signed`` are the starting weights of :func:`start_weights`; each round multiplies them by exp(−α·y·h).
     A round with edge γ multiplies the loss by √(1 − γ²), so it never rises. With a bandit, every split and
-    every term is the best threshold of one feature that Exp3.G draws; the reward of a round, −½ ln(1 − γ²),
-    goes to each feature that took part. Busa-Fekete & Kégl, ICML 2010; Kégl & Busa-Fekete, ICML 2009.
+    every term is the best threshold of eight features that Exp3.G draws; the reward of a round,
+    −½ ln(1 − γ²), goes to each feature that took part. Busa-Fekete & Kégl, ICML 2010; Kégl & Busa-Fekete,
+    ICML 2009.
     """
     from topkit.rankers.multiclass import kernels
 
@@ -122,15 +125,15 @@ def boost(
     most = plan.size if plan.form == "tree" else plan.size + 1  # a tree has one split less than leaves
     nodes, votes = np.empty((most, 4), np.int64), np.empty((most, K), np.int8)
     rows, bounds, parity = np.empty(n, np.int64), np.empty((most, 2), np.int64), np.empty(n)
-    draws = 2 * plan.size if plan.form == "tree" else CYCLES * plan.size
+    choices = 2 * plan.size if plan.form == "tree" else CYCLES * plan.size
     rng, bandit = np.random.default_rng(seed), Bandit.of(pool, sizes, signed) if plan.bandit else None
-    pull = np.empty(0) if bandit is None else bandit.pull
     builder = _Builder(plan.form, pool.borders, K)
     trace = Trace(plan.rounds)
     going = trace.go_on(1.0)
     while going:
-        chances = np.empty(0) if bandit is None else rng.random(draws)
-        shared = (pool.bins, sizes, signed, plan.size, pull, EXPLORE, chances)
+        chances = np.empty((choices, 0)) if bandit is None else rng.random((choices, DRAWS))
+        reach = np.empty(0) if bandit is None else kernels.arm_reach(bandit.pull, EXPLORE)
+        shared = (pool.bins, sizes, signed, plan.size, reach, chances)
         if plan.form == "tree":
             edge, count = kernels.grow_tree(*shared, rows, nodes, bounds, votes)
             arms = nodes[: count - 1, 0].copy()

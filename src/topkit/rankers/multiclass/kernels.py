@@ -57,19 +57,18 @@ def best_cut(
 
 
 @njit(cache=True, nogil=True)
-def draw_arm(pull: Floats, explore: float, chance: float) -> int:
-    """An arm by chance (uniform on 0..1): (1 − explore)·softmax(pull) + explore/arms."""
+def arm_reach(pull: Floats, explore: float) -> Floats:
+    """Cumulative probabilities of the arms: (1 − explore)·softmax(pull) + explore/arms."""
     arms = len(pull)
-    largest = pull.max()
-    total = 0.0
-    for i in range(arms):
-        total += np.exp(pull[i] - largest)
-    reached = 0.0
-    for i in range(arms):
-        reached += (1.0 - explore) * np.exp(pull[i] - largest) / total + explore / arms
-        if chance < reached:
-            return i
-    return arms - 1
+    shares = np.exp(pull - pull.max())
+    reach: Floats = np.cumsum((1.0 - explore) * shares / shares.sum() + explore / arms)
+    return reach
+
+
+@njit(cache=True, nogil=True)
+def draw_arm(reach: Floats, chance: float) -> int:
+    """The arm that a chance, uniform on 0..1, falls on."""
+    return min(int(np.searchsorted(reach, chance, side="right")), len(reach) - 1)
 
 
 @njit(cache=True, nogil=True)
@@ -91,14 +90,12 @@ def reward_arms(pull: Floats, follows: Floats, arms: Ints, count: int, reward: f
 @njit(cache=True, nogil=True)
 def choose_cut(
     bins: Bins, sizes: Ints, signed: Floats, flip: Floats, rows: Ints, first: int, last: int, sums: Floats,
-    arm: int,
+    reach: Floats, chances: Floats,
 ) -> tuple[float, int, int]:  # fmt: skip
-    """Edge, feature and threshold: of one feature (an arm), or of the best of all if ``arm`` is −1."""
-    if arm >= 0:
-        edge, place = best_cut(bins[arm], sizes[arm], signed, flip, rows, first, last, sums)
-        return edge, arm, place
+    """Edge, feature and threshold of the best among the features that the chances draw; among all without."""
     best, feature, cut = -1.0, -1, -1
-    for f in range(len(bins)):
+    for j in range(len(chances) if len(chances) > 0 else len(bins)):
+        f = draw_arm(reach, chances[j]) if len(chances) > 0 else j
         edge, place = best_cut(bins[f], sizes[f], signed, flip, rows, first, last, sums)
         if edge > best + TINY:
             best, feature, cut = edge, f, place
@@ -111,8 +108,7 @@ def grow_tree(
     sizes: Ints,
     signed: Floats,
     leaves: int,
-    pull: Floats,
-    explore: float,
+    reach: Floats,
     chances: Floats,
     rows: Ints,
     nodes: Ints,
@@ -122,8 +118,8 @@ def grow_tree(
     """Split the leaf whose edge improves most, ``leaves`` − 1 times or until none improves; edge and leaves.
 
     ``nodes`` gets (feature, threshold, left, right) of each split, a child of −1 − ℓ being leaf ℓ; ``rows``
-    is put in the order of the leaves, leaf ℓ holding ``bounds[ℓ]``, and ``votes`` gets its ±1 a class. With
-    chances each split is searched on one feature that the bandit draws; with none, on all.
+    is put in the order of the leaves, leaf ℓ holding ``bounds[ℓ]``, and ``votes`` gets its ±1 a class. A row
+    of ``chances`` draws the features that one split is searched on; an empty row takes all.
     """
     n, K = signed.shape
     sums = np.empty((257, K + 1))
@@ -138,12 +134,8 @@ def grow_tree(
     for i in range(n):
         rows[i] = i
     bounds[0, 0], bounds[0, 1] = 0, n
-    arm = -1
-    if len(chances) > 0:
-        arm = draw_arm(pull, explore, chances[used])
-        used += 1
     split_edge[0], split_feature[0], split_cut[0] = choose_cut(
-        bins, sizes, signed, ones, rows, 0, n, sums, arm
+        bins, sizes, signed, ones, rows, 0, n, sums, reach, chances[0]
     )
     count = 1
     while count < leaves:
@@ -194,11 +186,18 @@ def grow_tree(
         count += 1
         if count < leaves:
             for leaf in (chosen, other):
-                if len(chances) > 0:
-                    arm = draw_arm(pull, explore, chances[used])
-                    used += 1
+                used += 1
                 split_edge[leaf], split_feature[leaf], split_cut[leaf] = choose_cut(
-                    bins, sizes, signed, ones, rows, bounds[leaf, 0], bounds[leaf, 1], sums, arm
+                    bins,
+                    sizes,
+                    signed,
+                    ones,
+                    rows,
+                    bounds[leaf, 0],
+                    bounds[leaf, 1],
+                    sums,
+                    reach,
+                    chances[used],
                 )
     edge = 0.0
     for leaf in range(count):
@@ -212,8 +211,7 @@ def grow_product(
     sizes: Ints,
     signed: Floats,
     terms: int,
-    pull: Floats,
-    explore: float,
+    reach: Floats,
     chances: Floats,
     cycles: int,
     nodes: Ints,
@@ -232,7 +230,7 @@ def grow_product(
     without = np.empty(n)
     for term in range(terms):
         nodes[term, 0] = -1
-    edge, idle, used, arm = 0.0, 0, 0, -1
+    edge, idle = 0.0, 0
     for step in range(cycles * terms):
         term = step % terms
         feature, cut = nodes[term, 0], nodes[term, 1]
@@ -240,10 +238,9 @@ def grow_product(
             without[i] = parity[i]
             if feature >= 0 and bins[feature, i] <= cut:
                 without[i] = -parity[i]
-        if len(chances) > 0:
-            arm = draw_arm(pull, explore, chances[used])
-            used += 1
-        found, new_feature, new_cut = choose_cut(bins, sizes, signed, without, rows, 0, n, sums, arm)
+        found, new_feature, new_cut = choose_cut(
+            bins, sizes, signed, without, rows, 0, n, sums, reach, chances[step]
+        )
         if new_cut >= 0 and found > edge + TINY:
             edge, idle = found, 0
             nodes[term, 0], nodes[term, 1] = new_feature, new_cut

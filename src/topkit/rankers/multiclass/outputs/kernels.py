@@ -60,24 +60,33 @@ def product_outputs(
     last: int,
     out: Floats,
 ) -> None:
-    """out[s, i] = the sum of parity·value over the first ``stages[s]`` products, for row i."""
-    K = values.shape[1]
-    total = np.empty((BLOCK, K))
+    """out[s, i] = the sum of parity·value over the first ``stages[s]`` products, for row i.
+
+    Documents lie side by side here, so that a threshold is compared with many of them at once.
+    """
+    K, features = values.shape[1], X.shape[1]
+    columns = np.zeros((features, BLOCK), np.float32)
+    parity = np.empty(BLOCK, np.float32)
+    total = np.empty((K, BLOCK))
     for start in range(first, last, BLOCK):
         size = min(BLOCK, last - start)
+        for j in range(size):
+            for f in range(features):
+                columns[f, j] = X[start + j, f]
         total[:] = 0.0
         stage = 0
         for t in range(stages[-1]):
-            for j in range(size):
-                below = 0
-                for term in range(bounds[t], bounds[t + 1]):
-                    above = X[start + j, feature[term]] > threshold[term]
-                    below += 0 if above else 1
-                sign = -1.0 if below % 2 else 1.0
-                for c in range(K):
-                    total[j, c] += sign * values[t, c]
+            parity[:] = 1.0
+            for term in range(bounds[t], bounds[t + 1]):
+                column, cut = columns[feature[term]], threshold[term]
+                for j in range(BLOCK):
+                    parity[j] = parity[j] if column[j] > cut else -parity[j]
+            for c in range(K):
+                value = values[t, c]
+                for j in range(BLOCK):
+                    total[c, j] += value * parity[j]
             while stage < len(stages) and stages[stage] == t + 1:
                 for j in range(size):
                     for c in range(K):
-                        out[stage, start + j, c] = total[j, c]
+                        out[stage, start + j, c] = total[c, j]
                 stage += 1

@@ -46,9 +46,11 @@ class LinearClasses:
 
     def outputs(self, X: NDArray[np.float32], stages: Sequence[int]) -> Floats:
         """Scores under the first, second … penalty, for each number in ``stages``: stages × n × classes."""
-        wide = filled(X)
-        chosen = [self.weights[stage - 1] for stage in stages]
-        return np.stack([row_products(wide, matrix[:-1]) + matrix[-1] for matrix in chosen])
+        chosen = self.weights[np.asarray(stages) - 1]
+        # all stages in one product, side by side
+        matrix = np.ascontiguousarray(chosen.transpose(1, 0, 2).reshape(chosen.shape[1], -1))
+        scores = row_products(filled(X), matrix[:-1]) + matrix[-1]
+        return np.ascontiguousarray(scores.reshape(len(X), len(chosen), -1).transpose(1, 0, 2))
 
     def first(self, penalties: int) -> LinearClasses:
         """The first penalties of the path alone."""

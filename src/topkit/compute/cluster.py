@@ -53,8 +53,26 @@ class Cluster:
         return results
 
     def keep(self, function: Callable[..., Any], items: Sequence[Any], *fixed: Any) -> Kept:
-        """Start ``function(item, *fixed)`` for every item; the results stay where they are made."""
-        return Kept(tuple(self._submit(function, items, fixed)))
+        """Start ``function(item, *fixed)`` for every item; the results stay where they are made.
+
+        Items are dealt out to the workers in turn: Dask by itself fills one worker while the others start. A
+        worker that is lost loses its turn too.
+        """
+        places = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        return Kept(
+            tuple(
+                self.client.submit(
+                    function,
+                    item,
+                    *fixed,
+                    pure=False,
+                    retries=RETRIES,
+                    workers=[places[i % len(places)]],
+                    allow_other_workers=True,
+                )
+                for i, item in enumerate(items)
+            )
+        )
 
     def over(self, kept: Kept, function: Callable[..., R], *fixed: Any) -> list[R]:
         """``function(value, *fixed)`` of every kept value, where the value is; results in order."""

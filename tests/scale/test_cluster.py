@@ -144,7 +144,8 @@ def test_a_killed_worker_is_survived(train: tuple[tk.Dataset, Path]) -> None:
     np.testing.assert_allclose(spread.model.weights, whole.model.weights, rtol=0, atol=1e-6)
 
 
-def test_no_cluster_is_told() -> None:
+def test_no_cluster_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("topkit.compute.cluster.CONNECT_SECONDS", 1)
     with (
         pytest.raises(ClusterError, match="no Dask scheduler at 'tcp:"),
         connected("tcp://127.0.0.1:1"),

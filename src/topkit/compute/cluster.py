@@ -19,6 +19,7 @@ LOCAL = "local"
 """The address of a cluster that is started here and ends with the command."""
 THREADS = ("TOPKIT_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 RETRIES = 3
+CONNECT_SECONDS = 10
 
 
 class ClusterError(Exception):
@@ -113,7 +114,7 @@ def connected(address: str = LOCAL, workers: int | None = None) -> Iterator[Clus
             yield Cluster(client)
         return
     try:
-        client = distributed.Client(address, timeout=10)
+        client = distributed.Client(address, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
             f"there is no Dask scheduler at {address!r} ({error}); start one with 'dask scheduler'"

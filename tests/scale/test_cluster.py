@@ -47,6 +47,10 @@ def test_maps_keep_order_and_values_stay(cluster: Cluster) -> None:
     kept = cluster.keep(times_two, [1, 2, 3], 0)
     assert len(kept) == 3
     assert cluster.over(kept, times_two, 5) == [9, 13, 17]
+    many = cluster.keep(times_two, list(range(10)), 0)
+    cluster.over(many, times_two, 0)
+    holders = [places[0] for places in cluster.client.who_has(list(many.futures)).values()]
+    assert sorted(holders.count(place) for place in set(holders)) == [5, 5]
 
 
 def test_the_optimum_is_that_of_one_machine(cluster: Cluster, train: tuple[tk.Dataset, Path]) -> None:
@@ -140,7 +144,8 @@ def test_a_killed_worker_is_survived(train: tuple[tk.Dataset, Path]) -> None:
     np.testing.assert_allclose(spread.model.weights, whole.model.weights, rtol=0, atol=1e-6)
 
 
-def test_no_cluster_is_told() -> None:
+def test_no_cluster_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("topkit.compute.cluster.CONNECT_SECONDS", 1)
     with (
         pytest.raises(ClusterError, match="no Dask scheduler at 'tcp:"),
         connected("tcp://127.0.0.1:1"),

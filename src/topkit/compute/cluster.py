@@ -19,6 +19,7 @@ LOCAL = "local"
 """The address of a cluster that is started here and ends with the command."""
 THREADS = ("TOPKIT_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 RETRIES = 3
+CONNECT_SECONDS = 10
 
 
 class ClusterError(Exception):
@@ -53,8 +54,26 @@ class Cluster:
         return results
 
     def keep(self, function: Callable[..., Any], items: Sequence[Any], *fixed: Any) -> Kept:
-        """Start ``function(item, *fixed)`` for every item; the results stay where they are made."""
-        return Kept(tuple(self._submit(function, items, fixed)))
+        """Start ``function(item, *fixed)`` for every item; the results stay where they are made.
+
+        Items are dealt out to the workers in turn: Dask by itself fills one worker while the others start. A
+        worker that is lost loses its turn too.
+        """
+        places = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        return Kept(
+            tuple(
+                self.client.submit(
+                    function,
+                    item,
+                    *fixed,
+                    pure=False,
+                    retries=RETRIES,
+                    workers=[places[i % len(places)]],
+                    allow_other_workers=True,
+                )
+                for i, item in enumerate(items)
+            )
+        )
 
     def over(self, kept: Kept, function: Callable[..., R], *fixed: Any) -> list[R]:
         """``function(value, *fixed)`` of every kept value, where the value is; results in order."""
@@ -95,7 +114,7 @@ def connected(address: str = LOCAL, workers: int | None = None) -> Iterator[Clus
             yield Cluster(client)
         return
     try:
-        client = distributed.Client(address, timeout=10)
+        client = distributed.Client(address, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
             f"there is no Dask scheduler at {address!r} ({error}); start one with 'dask scheduler'"

@@ -68,12 +68,12 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     topics, documents = write_material(folder)
     server = Server(str(folder / "labels.db"))
-    desktop = {"width": 1180, "height": 720}
+    desktop, phone = {"width": 1180, "height": 720}, {"width": 390, "height": 780}
     with chromium() as browser:
         admin = browser.new_context(viewport=desktop).new_page()  # type: ignore[arg-type]
         accept(admin, server.admin_link())
         assessors = []
-        for name, size in (("Ada", desktop), ("Ben", {"width": 390, "height": 780}), ("Cleo", desktop)):
+        for name, size in (("Assessor 1", desktop), ("Assessor 2", phone), ("Assessor 3", desktop)):
             page = browser.new_context(viewport=size).new_page()  # type: ignore[arg-type]
             accept(page, invite(admin, server.address, name))
             assessors.append(page)

@@ -64,15 +64,17 @@ def compute(cell: Cell) -> Outcome:
     scores = mixture.member_scores(data.learn.test)
     test = data.labelled.test
     columns: dict[str, list[object]] = {"calibration": [], "query": [], "metric": [], "value": []}
+    quality = []
     for member, given in zip(mixture.members, scores, strict=True):
         values = measure_test(data.learn.test, test, given, what["metrics"], what["convention"])
+        quality.append(values[what["metrics"][0]])
         for metric, per_query in values.items():
             columns["calibration"] += [member.head.name] * len(per_query)
             columns["query"] += test.qids
             columns["metric"] += [metric] * len(per_query)
             columns["value"] += per_query.tolist()
     names = [member.head.name for member in mixture.members]
-    return Outcome(columns, {"p-values": difference_tests(names, scores)})
+    return Outcome(columns, {"p-values": difference_tests(names, np.stack(quality))})
 
 
 def calibrated(job: Job, plan: Plan) -> Mixture:
@@ -87,11 +89,11 @@ def calibrated(job: Job, plan: Plan) -> Mixture:
     return replace(everyone, members=tuple(best))
 
 
-def difference_tests(names: list[str], scores: NDArray[np.float64]) -> dict[str, float]:
-    """The p-value of the paired t-test on documents' expected gains, for each pair of target functions."""
+def difference_tests(names: list[str], quality: NDArray[np.float64]) -> dict[str, float]:
+    """The p-value of the paired t-test over queries' values, for each pair of target functions."""
     from topkit.metrics.significance import paired_t
 
-    rows = {name: given for name, given in zip(names, scores, strict=True) if name in TARGETS}
+    rows = {name: given for name, given in zip(names, quality, strict=True) if name in TARGETS}
     return {f"{a}|{b}": float(paired_t(rows[a] - rows[b])) for a, b in combinations(rows, 2)}
 
 
@@ -121,7 +123,7 @@ def show(study: Study, results: Results) -> Iterator[Part]:
             names = tuple(TARGETS)
             table = tuple((name, tuple(row)) for name, row in zip(names, matrix.tolist(), strict=True))
             caption = (
-                f"{source.name}, {one}: p-values of the paired t-test between expected gains, "
+                f"{source.name}, {one}: p-values of the paired t-test over the queries' {which}, "
                 "folds combined by Fisher's method"
             )
             title = f"diversity-{source.name}-{one.replace(' ', '-')}"

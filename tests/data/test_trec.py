@@ -157,3 +157,10 @@ def test_real_files_have_the_sizes_their_owners_say(real_data: Path) -> None:
         run = tk.read_run(path)
         assert run == tk.read_run(path, compiled=False)
         assert len(run) == 50
+
+
+def test_preferences_that_could_not_be_read_back_are_not_written(tmp_path: Path) -> None:
+    judged = Judgments(preferences=(Preference("q", "d1", "d2", "a", "two words", 3.0),))
+    with pytest.raises(InputError, match="two words"):
+        tk.write_preferences(judged, tmp_path / "p.txt")
+    assert list(tmp_path.iterdir()) == []

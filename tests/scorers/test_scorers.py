@@ -11,7 +11,7 @@ import pytest
 
 import topkit as tk
 from topkit.compute import NotConverged, Trace
-from topkit.data import normalise
+from topkit.data import Dataset, InputError, normalise
 from topkit.losses import LOSSES, loss
 from topkit.rankers.checks import easy_data, quality
 from topkit.scorers import SCORERS, LinearScorer, NeuralScorer, Problem, TreeScorer
@@ -182,3 +182,9 @@ def test_any_torch_module_learns() -> None:
 def test_without_torch_the_extra_is_named() -> None:
     with pytest.raises(tk.InputError, match=r"topkit\[torch\]"):
         TorchScorer(lambda features: None).fit(problem())
+
+
+def test_trees_say_when_there_is_nothing_to_split() -> None:
+    tiny = Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q"] * 3)
+    with pytest.raises(InputError, match="3 training documents"):
+        tk.ranker("lambdamart", min_leaf=1).fit(tiny)

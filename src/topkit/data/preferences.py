@@ -53,4 +53,7 @@ def write_preferences(judgments: Judgments, path: FilePath) -> None:
                 fields.append(preference.assessor or "-")
             if timed:
                 fields.append(f"{preference.seconds:g}")
+            if any(field.split() != [field] for field in fields):
+                problem = f"one of {', '.join(map(repr, fields))} has spaces or is empty"
+                raise InputError(problem, "lines of preferences are separated by spaces; rename it")
             stream.write(" ".join(fields) + "\n")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from topkit.compute import Trace, thread_count
-from topkit.data import Dataset
+from topkit.data import Dataset, InputError
 from topkit.scorers.model import Floats, Parts, Problem
 from topkit.scorers.settings import Space, Span, check
 
@@ -93,7 +93,13 @@ class TreeScorer:
         threads = threads_for(len(train))
         settings = {**settings_for(self, problem.seed), "objective": "none", "num_threads": threads}
         data = lightgbm.Dataset(train.X, label=np.zeros(len(train)), free_raw_data=False)
-        booster = lightgbm.Booster(settings, data)
+        try:
+            booster = lightgbm.Booster(settings, data)
+        except lightgbm.basic.LightGBMError:
+            raise InputError(
+                f"no feature of the {len(train)} training documents can be split for trees",
+                "give more documents, features that differ, or another scorer",
+            ) from None
         scores = np.zeros(len(train))
         valid_scores = np.zeros(len(valid) if valid is not None else 0)
         trace = Trace(self.trees, patience=self.patience if measure else None, larger_is_better=True)

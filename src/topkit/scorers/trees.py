@@ -93,13 +93,7 @@ class TreeScorer:
         threads = threads_for(len(train))
         settings = {**settings_for(self, problem.seed), "objective": "none", "num_threads": threads}
         data = lightgbm.Dataset(train.X, label=np.zeros(len(train)), free_raw_data=False)
-        try:
-            booster = lightgbm.Booster(settings, data)
-        except lightgbm.basic.LightGBMError:
-            raise InputError(
-                f"no feature of the {len(train)} training documents can be split for trees",
-                "give more documents, features that differ, or another scorer",
-            ) from None
+        booster = lightgbm.Booster(settings, data)
         scores = np.zeros(len(train))
         valid_scores = np.zeros(len(valid) if valid is not None else 0)
         trace = Trace(self.trees, patience=self.patience if measure else None, larger_is_better=True)
@@ -111,7 +105,15 @@ class TreeScorer:
         going = trace.go_on(judged(loss))
         while going:
             unit = float(curvature.mean()) or 1.0  # so that the penalty means the same for every loss
-            finished = booster.update(fobj=lambda _s, _d, g=gradient / unit, h=curvature / unit: (g, h))
+            try:
+                finished = booster.update(fobj=lambda _s, _d, g=gradient / unit, h=curvature / unit: (g, h))
+            except lightgbm.basic.LightGBMError as error:
+                if "num_features" not in str(error):
+                    raise
+                raise InputError(
+                    f"no feature of the {len(train)} training documents can be split for trees",
+                    "give more documents, features that differ, or another scorer",
+                ) from None
             if finished:
                 trace.reason = "settled"
                 break

@@ -172,7 +172,9 @@ class _Watch:
 
     def add(self, cell: Cell, outcome: Outcome) -> None:
         self.done += 1
-        headline = self.study.metrics[0] if self.study.metrics else outcome.columns["metric"][0]
+        if not self.study.metrics:
+            return
+        headline = self.study.metrics[0]
         values = [
             value
             for name, value in zip(outcome.columns["metric"], outcome.columns["value"], strict=True)

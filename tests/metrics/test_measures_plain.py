@@ -82,6 +82,15 @@ def test_order_is_the_stable_order(queries: list[list[tuple[int, float]]]) -> No
     assert_array_equal(ranked_order(scores, ptr, "document", Strings.of(names)), expected)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_infinite_scores_and_both_zeros(kind: type[np.floating]) -> None:
+    inf = np.inf
+    scores = np.array([-inf, 0.0, inf, -0.0, -inf, 3e38, -3e38, -inf, -inf, -0.0, 0.0, -1.0], kind)
+    ptr = np.array([0, 7, 9, 12])
+    expected = [2, 5, 1, 3, 6, 0, 4, 7, 8, 9, 10, 11]  # ties keep their order, and the zeros are one
+    assert_array_equal(ranked_order(scores, ptr), expected)
+
+
 def test_scores_that_differ_in_the_last_bit() -> None:
     rng = np.random.default_rng(3)
     scores = rng.permutation(1.0 + np.arange(600) * 2**-52)

@@ -73,17 +73,19 @@ def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Conven
     by_length, blocks = query_blocks(lists.lengths, BLOCK_DOCUMENTS)
     results = np.empty((len(metrics), len(by_length)))
 
-    def work(place: slice) -> None:
-        block = Block.of(lists, by_length[place], rules.ties)
+    # Sorting gains by threads. Measures do not: their many small steps would wait for the interpreter's lock.
+    ranked = thread_map(lambda place: Block.of(lists, by_length[place], rules.ties), blocks)
+    for place in reversed(blocks):
+        block = ranked.pop()  # and its memory goes with it
         # who returns nothing earns nothing, whatever the convention gives where nothing is relevant
         used = rules if block.lengths.any() else replace(rules, empty=0.0)
         for measure, settings, depths, rows in families:
             values = measure.function(block, depths, used, **settings)
             for row, value in zip(rows, values, strict=True):
-                results[row, block.queries] = value
-
-    thread_map(work, blocks)
-    return list(results)
+                results[row, place] = value
+    of_query = np.empty_like(by_length)
+    of_query[by_length] = np.arange(len(by_length))
+    return list(results.take(of_query, axis=1))
 
 
 Family = tuple[Measure, dict[str, float], list[int | None], list[int]]

@@ -19,7 +19,7 @@ from topkit.metrics.order import Scores, query_blocks, ranked_labels, ranked_pla
 BLOCK_DOCUMENTS = 1 << 19
 """So many documents are measured at a time: the more, the less do NumPy's calls cost."""
 
-_SLAB_DOCUMENTS = 1 << 17
+_SLAB_DOCUMENTS = 1 << 16
 """So many numbers are summed at a time, which a core's cache holds."""
 
 _COUNTED_GRADES = 16

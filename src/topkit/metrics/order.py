@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from topkit.data import InputError, Strings
 from topkit.metrics.conventions import Ties
 
-SORTED_DOCUMENTS = 1 << 16
+SORTED_DOCUMENTS = 1 << 17
 """So many documents are sorted at a time: few enough for a core's cache, many for each turn of the lock."""
 
 Scores = NDArray[np.floating[Any]]
@@ -96,17 +96,15 @@ def _sort_keys(
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
     places = np.arange(width)
-    keys = _as_integers(_gathered(scores, starts, lengths, width))
-    bits = max(1, (width - 1).bit_length())
-    keys &= np.int64(-1 << bits if labels is None else -1 << (bits + 8))
+    bits = max(1, (width - 1).bit_length()) + (0 if labels is None else 8)
+    keys = _as_integers(_gathered(scores, starts, lengths, width), bits)
+    beyond = _LARGEST - (places << bits)
     if labels is None:
         keys |= places
-        beyond = _LARGEST - (places << bits)
     else:
         keys |= places << 8
         keys |= _gathered(labels, starts, lengths, width).view(np.uint8)
-        bits += 8
-        beyond = (_LARGEST - (places << bits)) | 255  # the label −1
+        beyond |= 255  # the label −1
     if shortest < width:  # what is beyond the end of a list goes last, no two keys alike
         outside = places[shortest:] >= lengths[:, None]
         np.copyto(keys[:, shortest:], beyond[shortest:], where=outside)
@@ -142,19 +140,26 @@ def _gathered(
     return rows
 
 
-def _as_integers(numbers: Scores) -> NDArray[np.int64]:
-    """Integers that rise as the numbers fall; some unlike numbers may become alike, none change order.
+def _as_integers(numbers: Scores, free: int) -> NDArray[np.int64]:
+    """Integers that rise as the numbers fall, with so many free low bits.
 
-    Numbers are taken from the largest finite one, which leaves none below zero but −∞, and the bits of such
-    numbers are in order as integers. The memory of 64-bit numbers is used again.
+    Some unlike numbers may become alike, but none change order. Numbers are taken from the largest finite
+    one, which leaves none below zero but −∞, and the bits of such numbers are in order as integers. 32-bit
+    numbers keep all their bits, 64-bit ones give up the lowest. The memory of ``numbers`` is used again.
     """
-    again = numbers if numbers.dtype == np.float64 else None
-    largest = float(numbers.max())
-    if largest == np.inf:
-        largest = float(np.max(numbers, where=np.isfinite(numbers), initial=-np.inf))
-        largest = max(largest, np.finfo(np.float64).min)
+    largest = numbers.max() + numbers.dtype.type(0)  # never −0, from which 0 is −0
+    if not np.isfinite(largest):
+        least = numbers.dtype.type(np.finfo(numbers.dtype).min)
+        largest = np.max(numbers, where=np.isfinite(numbers), initial=least)
     with np.errstate(over="ignore"):
-        return np.subtract(largest, numbers, out=again, dtype=np.float64).view(np.int64)
+        np.subtract(largest, numbers, out=numbers)
+    if numbers.dtype == np.float32:
+        keys = numbers.view(np.int32).astype(np.int64)
+        keys <<= free
+        return keys
+    keys = numbers.view(np.int64)
+    keys &= np.int64(-1 << free)
+    return keys
 
 
 def _settle_ties(

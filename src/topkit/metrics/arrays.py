@@ -15,7 +15,7 @@ from topkit.metrics.block import BLOCK_DOCUMENTS, Block, Floats, Lists, small_in
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.measure import Measure
-from topkit.metrics.order import Scores, as_scores, query_blocks
+from topkit.metrics.order import NotANumberError, Scores, as_scores, query_blocks
 from topkit.metrics.parse import Metric, parse_metrics
 
 
@@ -44,26 +44,26 @@ def evaluate_arrays(
         raise InputError(f"{labels.shape} labels and {values.shape} scores", "give one score a document")
     if len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != len(labels) or (np.diff(bounds) < 0).any():
         raise ValueError("ptr must rise from 0 to the number of documents")
-    check_scores(values, bounds)
     lists = Lists(values, small_integers(labels), bounds, doc_ids, truth=truth)
     chosen = parse_metrics(metrics)
     return dict(zip(map(str, chosen), evaluate_lists(lists, chosen, convention), strict=True))
 
 
-def check_scores(scores: Scores, ptr: NDArray[np.int64], qids: tuple[str, ...] = ()) -> None:
-    """Raise if a score is not a number, naming its query and document."""
-    if np.isnan(scores.min(initial=0.0)):  # the least is NaN if any is
-        row = int(np.argmax(np.isnan(scores)))
-        q = int(np.searchsorted(ptr, row, side="right")) - 1
-        name = repr(qids[q]) if qids else f"number {q + 1}"
-        raise InputError(
-            f"the score of document {row - int(ptr[q]) + 1} of query {name} is not a number (NaN)",
-            "every document needs a score",
-        )
+def _not_a_number(scores: Scores, ptr: NDArray[np.int64], qids: tuple[str, ...]) -> InputError:
+    """The error that names the first document whose score is not a number."""
+    row = int(np.argmax(np.isnan(scores)))
+    q = int(np.searchsorted(ptr, row, side="right")) - 1
+    name = repr(qids[q]) if qids else f"number {q + 1}"
+    return InputError(
+        f"the score of document {row - int(ptr[q]) + 1} of query {name} is not a number (NaN)",
+        "every document needs a score",
+    )
 
 
-def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Convention) -> list[Floats]:
-    """The values of each metric, one array a metric."""
+def evaluate_lists(
+    lists: Lists, metrics: list[Metric], convention: str | Convention, qids: tuple[str, ...] = ()
+) -> list[Floats]:
+    """The values of each metric, one array a metric; ``qids`` are for the message if a score is NaN."""
     rules = convention_named(convention)
     for one in metrics:
         _check_truth(one, lists)
@@ -74,7 +74,10 @@ def evaluate_lists(lists: Lists, metrics: list[Metric], convention: str | Conven
     results = np.empty((len(metrics), len(by_length)))
 
     # Sorting gains by threads. Measures do not: their many small steps would wait for the interpreter's lock.
-    ranked = thread_map(lambda place: Block.of(lists, by_length[place], rules.ties), blocks)
+    try:
+        ranked = thread_map(lambda place: Block.of(lists, by_length[place], rules.ties), blocks)
+    except NotANumberError:
+        raise _not_a_number(lists.scores, lists.ptr, qids) from None
     for place in reversed(blocks):
         block = ranked.pop()  # and its memory goes with it
         # who returns nothing earns nothing, whatever the convention gives where nothing is relevant

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from numpy.typing import ArrayLike
 
 from topkit.data import Dataset, InputError
-from topkit.metrics.arrays import check_scores, evaluate_lists
+from topkit.metrics.arrays import evaluate_lists
 from topkit.metrics.block import Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
@@ -37,9 +37,9 @@ def evaluate(
         raise InputError(
             f"{len(dataset)} documents and scores of shape {values.shape}", "give one score a document"
         )
-    check_scores(values, dataset.ptr, dataset.qids)
     rules = convention_named(convention)
     lists = Lists(values, small_integers(dataset.y), dataset.ptr, dataset.doc_ids, truth=dataset.truth)
     chosen = parse_metrics(metrics)
-    per_query = dict(zip(map(str, chosen), evaluate_lists(lists, chosen, rules), strict=True))
+    values_of = evaluate_lists(lists, chosen, rules, dataset.qids)
+    per_query = dict(zip(map(str, chosen), values_of, strict=True))
     return Evaluation(dataset.qids, per_query, rules, name)

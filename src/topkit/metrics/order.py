@@ -20,6 +20,10 @@ Scores = NDArray[np.floating[Any]]
 _LARGEST = np.int64(np.iinfo(np.int64).max)
 
 
+class NotANumberError(ValueError):
+    """Scores that cannot be ordered."""
+
+
 def query_blocks(
     lengths: NDArray[np.int64], size: int = SORTED_DOCUMENTS
 ) -> tuple[NDArray[np.int64], list[slice]]:
@@ -148,7 +152,9 @@ def _as_integers(numbers: Scores, free: int) -> NDArray[np.int64]:
     numbers keep all their bits, 64-bit ones give up the lowest. The memory of ``numbers`` is used again.
     """
     largest = numbers.max() + numbers.dtype.type(0)  # never −0, from which 0 is −0
-    if not np.isfinite(largest):
+    if np.isnan(largest):  # the largest is NaN if any is
+        raise NotANumberError("a score is not a number (NaN)")
+    if np.isinf(largest):
         least = numbers.dtype.type(np.finfo(numbers.dtype).min)
         largest = np.max(numbers, where=np.isfinite(numbers), initial=least)
     with np.errstate(over="ignore"):

@@ -8,6 +8,9 @@ from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention
 from topkit.metrics.measures.relevant_found import least_relevant
 
+_MOSTLY = 10
+"""Most lists have something relevant among so many; only the others are looked through."""
+
 
 def reciprocal_rank(
     block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
@@ -30,7 +33,10 @@ def _reciprocal(
     block: Block, depths: list[int | None], convention: Convention, rel: float | None, page: float
 ) -> Floats:
     relevant = block.relevant(least_relevant(convention, rel))
-    first = relevant.argmax(axis=0)
+    first = relevant[:_MOSTLY].argmax(axis=0)
     hit = relevant[first, np.arange(len(block))]
+    later = np.flatnonzero(~hit)
+    first[later] = relevant[:, later].argmax(axis=0)
+    hit[later] = relevant[first[later], later]
     value = np.where(hit, 1.0 / (first // page + 1.0), 0.0)
     return np.stack([value if depth is None else np.where(first < depth, value, 0.0) for depth in depths])

@@ -89,7 +89,7 @@ class Strings:
         """The strings at these positions, in this order."""
         index = np.asarray(indices, np.int64)
         starts = self.offsets[:-1][index]
-        lengths = np.diff(self.offsets)[index]
+        lengths = self.offsets[1:][index] - starts
         offsets = np.zeros(len(index) + 1, np.int64)
         np.cumsum(lengths, out=offsets[1:])
         where = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)

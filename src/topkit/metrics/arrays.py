@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,9 +45,29 @@ def evaluate_arrays(
         raise InputError(f"{labels.shape} labels and {values.shape} scores", "give one score a document")
     if len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != len(labels) or (np.diff(bounds) < 0).any():
         raise ValueError("ptr must rise from 0 to the number of documents")
-    lists = Lists(values, small_integers(labels), bounds, doc_ids, truth=truth)
+    rules = convention_named(convention)
+    small, precise = _both(lambda: small_integers(labels), lambda: _at_precision(values, rules))
+    lists = Lists(precise, small, bounds, doc_ids, truth=truth)
     chosen = parse_metrics(metrics)
-    return dict(zip(map(str, chosen), evaluate_lists(lists, chosen, convention), strict=True))
+    return dict(zip(map(str, chosen), evaluate_lists(lists, chosen, rules), strict=True))
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def _both(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
+    """Two passes over everything, at the same time."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(first)
+        done = second()
+        return waiting.result(), done
+
+
+def _at_precision(scores: Scores, rules: Convention) -> Scores:
+    return scores.astype(np.float32, copy=False) if rules.single_precision else scores
 
 
 def _not_a_number(scores: Scores, ptr: NDArray[np.int64], qids: tuple[str, ...]) -> InputError:
@@ -68,8 +89,7 @@ def evaluate_lists(
     for one in metrics:
         _check_truth(one, lists)
     families = _families(metrics)
-    if rules.single_precision:
-        lists = replace(lists, scores=lists.scores.astype(np.float32))
+    lists = replace(lists, scores=_at_precision(lists.scores, rules))
     by_length, blocks = query_blocks(lists.lengths, BLOCK_DOCUMENTS)
     results = np.empty((len(metrics), len(by_length)))
 

@@ -16,7 +16,7 @@ from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
 from topkit.metrics.order import Scores, query_blocks, ranked_labels, ranked_places
 
-BLOCK_DOCUMENTS = 1 << 19
+BLOCK_DOCUMENTS = 600_000
 """So many documents are measured at a time: the more, the less do NumPy's calls cost."""
 
 _SLAB_DOCUMENTS = 1 << 16

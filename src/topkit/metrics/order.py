@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,9 @@ Scores = NDArray[np.floating[Any]]
 """64-bit numbers, or 32-bit ones."""
 
 _LARGEST = np.int64(np.iinfo(np.int64).max)
+
+_HIGH = 1 if sys.byteorder == "little" else 0
+"""Which half of a 64-bit integer is the upper one."""
 
 
 class NotANumberError(ValueError):
@@ -100,14 +104,16 @@ def _sort_keys(
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
     places = np.arange(width)
-    bits = max(1, (width - 1).bit_length()) + (0 if labels is None else 8)
-    keys = _as_integers(_gathered(scores, starts, lengths, width), bits)
+    numbers = _gathered(scores, starts, lengths, width)
+    if width >= 1 << 22:  # place and label would not fit beside a 32-bit number
+        numbers = numbers.astype(np.float64)
+    tags: NDArray[Any] = places.astype(np.int32 if width < 1 << 22 else np.int64)
+    end = width
+    if labels is not None:
+        tags, end = (tags << 8) | _gathered(labels, starts, lengths, width).view(np.uint8), width << 8
+    keys, bits = _with_tags(numbers, tags, end)
     beyond = _LARGEST - (places << bits)
-    if labels is None:
-        keys |= places
-    else:
-        keys |= places << 8
-        keys |= _gathered(labels, starts, lengths, width).view(np.uint8)
+    if labels is not None:
         beyond |= 255  # the label −1
     if shortest < width:  # what is beyond the end of a list goes last, no two keys alike
         outside = places[shortest:] >= lengths[:, None]
@@ -144,12 +150,12 @@ def _gathered(
     return rows
 
 
-def _as_integers(numbers: Scores, free: int) -> NDArray[np.int64]:
-    """Integers that rise as the numbers fall, with so many free low bits.
+def _with_tags(numbers: Scores, tags: NDArray[Any], end: int) -> tuple[NDArray[np.int64], int]:
+    """Integers that rise as the numbers fall, with tags below ``end`` in low bits; and how many those are.
 
     Some unlike numbers may become alike, but none change order. Numbers are taken from the largest finite
     one, which leaves none below zero but −∞, and the bits of such numbers are in order as integers. 32-bit
-    numbers keep all their bits, 64-bit ones give up the lowest. The memory of ``numbers`` is used again.
+    numbers keep all their bits above 32 bits for the tag, 64-bit ones give up the lowest.
     """
     largest = numbers.max() + numbers.dtype.type(0)  # never −0, from which 0 is −0
     if np.isnan(largest):  # the largest is NaN if any is
@@ -158,14 +164,16 @@ def _as_integers(numbers: Scores, free: int) -> NDArray[np.int64]:
         least = numbers.dtype.type(np.finfo(numbers.dtype).min)
         largest = np.max(numbers, where=np.isfinite(numbers), initial=least)
     with np.errstate(over="ignore"):
-        np.subtract(largest, numbers, out=numbers)
-    if numbers.dtype == np.float32:
-        keys = numbers.view(np.int32).astype(np.int64)
-        keys <<= free
-        return keys
-    keys = numbers.view(np.int64)
-    keys &= np.int64(-1 << free)
-    return keys
+        if numbers.dtype == np.float32:
+            keys = np.empty(numbers.shape, np.int64)
+            np.subtract(largest, numbers, out=keys.view(np.float32)[:, _HIGH::2])
+            keys.view(np.int32)[:, 1 - _HIGH :: 2] = tags
+            return keys, 32
+        keys = np.subtract(largest, numbers, out=numbers).view(np.int64)
+    bits = (end - 1).bit_length()
+    keys &= np.int64(-1 << bits)
+    keys |= tags
+    return keys, bits
 
 
 def _settle_ties(

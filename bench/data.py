@@ -35,7 +35,7 @@ def reading(path: Path) -> None:
 
     print(f"LETOR text of {path.stat().st_size / 1e6:.0f} MB, {QUERIES} queries x {DOCUMENTS} x {FEATURES}")
     data = tk.read_letor(path)
-    ours, *_ = best_of(lambda: tk.read_letor(path), turns=7)
+    ours, *_ = best_of(lambda: tk.read_letor(path), turns=15)
     X, y, qid = load_svmlight_file(str(path), query_id=True)
     peer, *_ = best_of(lambda: load_svmlight_file(str(path), query_id=True), turns=2)
     np.testing.assert_array_equal(data.X, X.toarray().astype(np.float32))
@@ -45,7 +45,7 @@ def reading(path: Path) -> None:
     stored = path.with_suffix(".parquet")
     data.to_parquet(stored)
     assert tk.read_parquet(stored) == data
-    text, parquet = best_of(lambda: tk.read_letor(path), lambda: tk.read_parquet(stored), turns=7)
+    text, parquet = best_of(lambda: tk.read_letor(path), lambda: tk.read_parquet(stored), turns=10)
     show("tk.read_parquet", parquet, text, "tk.read_letor", "10x")
 
 
@@ -87,7 +87,7 @@ def runs(folder: Path, scratch: Path) -> None:
     ours, peer = best_of(
         lambda: [tk.read_run(path) for path in files],
         lambda: [sum(1 for _ in ir_measures.read_trec_run(str(path))) for path in files],
-        turns=4,
+        turns=10,
     )
     show(f"tk.read_run, the {len(files)} runs of TREC-3", ours, peer, "ir_measures.read_trec_run", "10x")
 

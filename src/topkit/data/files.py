@@ -30,8 +30,9 @@ def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
     Raises :class:`InputError` for a file that is missing, binary, cut off, or has an absurdly long line.
     """
     line = 1
-    rest = b""
+    rest = uncounted = b""
     for number, block in enumerate(_blocks(path)):
+        line, uncounted = line + count_lines(uncounted), b""  # only where another block follows
         if number == 0 and b"\0" in block:
             problem = "the file is binary, not text"
             raise InputError(problem, "give a text file or a .gz of one", file=path, line=line)
@@ -42,14 +43,14 @@ def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
             if len(chunk) > MAX_LINE_BYTES:
                 _check_line_lengths(chunk, line, path)
             yield chunk, line
-            line += count_lines(chunk)
+            uncounted = chunk
             rest = block[end:]
         else:
             rest += block
         if len(rest) > MAX_LINE_BYTES:
-            raise _line_too_long(path, line)
+            raise _line_too_long(path, line + count_lines(uncounted))
     if rest:
-        yield rest + b"\n", line
+        yield rest + b"\n", line + count_lines(uncounted)
 
 
 def count_lines(chunk: bytes) -> int:

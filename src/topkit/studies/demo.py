@@ -7,6 +7,8 @@ preferences, and a report says how good they are and how sure that is.
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import floor
@@ -196,11 +198,15 @@ def fitted(name: str, top: Fold, judgments: Judgments, seed: int) -> Learner:
 def where_to_go(folder: Path, report: Path) -> str:
     """What was written, and how to label the same lists oneself."""
     store = folder / "labels.db"
+    # `make demo` runs a program that is not on the path; a call from Python has none to name
+    program = (
+        sys.argv[0] if Path(sys.argv[0]).name == "topkit" and shutil.which("topkit") is None else "topkit"
+    )
     return (
         f"report   {report}\n"
         f"files    preferences.csv, data.parquet, labelled.parquet, topics.csv, documents.csv, bm25.run\n"
         f"label these lists yourself:\n"
-        f"  topkit label import --database {store} --name demo --k {K} --topics {folder / 'topics.csv'} "
+        f"  {program} label import --database {store} --name demo --k {K} --topics {folder / 'topics.csv'} "
         f"--documents {folder / 'documents.csv'} --run {folder / 'bm25.run'}\n"
-        f"  topkit label serve --database {store}"
+        f"  {program} label serve --database {store}"
     )

@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import topkit as tk
-from topkit.data import InputError, kernels
+from topkit.data import InputError
+from topkit.data.kernels import numbers
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 digits = st.text("0123456789", max_size=22)
@@ -37,14 +38,14 @@ numberish = st.one_of(
 @example("00000000000000000000000000000000000001.5")
 def test_numbers_are_rounded_as_python_rounds_them(text: str) -> None:
     raw = np.frombuffer(text.encode() + b"\n", np.uint8)
-    status, value = kernels._parse_number(raw, 0, len(raw) - 1)
+    status, value = numbers.parse_number(raw, 0, len(raw) - 1)
     if NUMBER.fullmatch(text):
-        assert status in (kernels.NUMBER, kernels.HARD_NUMBER)
-        if status == kernels.NUMBER:
+        assert status in (numbers.NUMBER, numbers.HARD_NUMBER)
+        if status == numbers.NUMBER:
             assert value == float(text)
             assert np.signbit(value) == np.signbit(float(text))
     else:
-        assert status == kernels.NOT_A_NUMBER
+        assert status == numbers.NOT_A_NUMBER
 
 
 def letor_by_hand(content: bytes) -> list[tuple[float, bytes, dict[int, float], bytes]] | None:

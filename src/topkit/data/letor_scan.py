@@ -10,9 +10,10 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import kernels
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, count_lines, is_gzip
+from topkit.data.kernels import statuses
+from topkit.data.kernels.letor import scan_letor
 from topkit.data.letor import FLOAT32_LIMIT, FORM, Parts, bad_label, no_query
 from topkit.data.strings import Strings
 
@@ -104,11 +105,11 @@ class LetorScan:
         """Take over the result of the oldest job."""
         job, future = self.waiting.popleft()
         piece = future.result()
-        while piece.status == kernels.MORE_FEATURES:
+        while piece.status == statuses.MORE_FEATURES:
             line = job.first_line + piece.lines
             self._widen(_index_at(job.text, piece.where, self.path, line))
             piece = self._scan(job)
-        if piece.status != kernels.OK:
+        if piece.status != statuses.OK:
             self._explain(job.text, piece, job.first_line)
         self._append(job.at, piece)
 
@@ -120,16 +121,16 @@ class LetorScan:
         hard = np.empty((64, 4), np.int64)
         X, y = self.X[at : at + size], self.y[at : at + size]
         while True:
-            status, lines, rows, queries, hards, where = kernels.scan_letor(
+            status, lines, rows, queries, hards, where = scan_letor(
                 text, X, y, starts, spans, ids, ends[0, 1:], notes, ends[1, 1:], hard
             )
-            if status != kernels.MORE_EXACT:
+            if status != statuses.MORE_EXACT:
                 break
             hard = np.empty((4 * len(hard), 4), np.int64)
         for row, column, first, last in hard[:hards].tolist():
             value = float(text[first:last].tobytes())
             if abs(value) >= FLOAT32_LIMIT:
-                return _failed(kernels.BAD_VALUE if column >= 0 else kernels.BAD_LABEL, text, first)
+                return _failed(statuses.BAD_VALUE if column >= 0 else statuses.BAD_LABEL, text, first)
             if column < 0:
                 y[row] = value
             else:
@@ -194,18 +195,18 @@ class LetorScan:
         line = first_line + piece.lines
         word = (text[piece.where : piece.where + 60].tobytes().split() or [b""])[0]
         shown = word[:40].decode("utf-8", "replace")
-        if piece.status == kernels.BAD_LABEL:
+        if piece.status == statuses.BAD_LABEL:
             bad_label(self.path, line, word)
-        if piece.status == kernels.NO_QUERY:
+        if piece.status == statuses.NO_QUERY:
             no_query(self.path, line)
         problem, remedy = {
-            kernels.BAD_PAIR: (f"{shown!r} is not of the form index:value", FORM),
-            kernels.BAD_INDEX: ("the feature index is 0", "count features from 1"),
-            kernels.UNSORTED: (
+            statuses.BAD_PAIR: (f"{shown!r} is not of the form index:value", FORM),
+            statuses.BAD_INDEX: ("the feature index is 0", "count features from 1"),
+            statuses.UNSORTED: (
                 f"the feature {shown!r} comes after a larger or equal index",
                 "sort each line's features",
             ),
-            kernels.BAD_VALUE: (
+            statuses.BAD_VALUE: (
                 f"the feature value {shown!r} is not a 32-bit number",
                 "write a number or NULL",
             ),

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import kernels
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, line_chunks
+from topkit.data.kernels import statuses
+from topkit.data.kernels.runs import scan_run as scan_run_text
 from topkit.data.strings import Strings
 from topkit.data.trec import FORM, Scanned, bad_score
 
@@ -73,18 +74,18 @@ def _scan(chunk: memoryview, path: FilePath) -> _Piece:
     blob, ends = np.empty(len(text), np.uint8), np.zeros(size + 1, np.int64)
     hard = np.empty((64, 4), np.int64)
     while True:
-        status, line, rows, queries, hards, where = kernels.scan_run(
+        status, line, rows, queries, hards, where = scan_run_text(
             text, scores, lines, starts, spans, blob, ends[1:], hard
         )
-        if status != kernels.MORE_EXACT:
+        if status != statuses.MORE_EXACT:
             break
         hard = np.empty((8 * len(hard), 4), np.int64)
     problem = None
-    if status == kernels.FEW_FIELDS:
+    if status == statuses.FEW_FIELDS:
         fields = len(bytes(chunk[:where]).rsplit(b"\n", 1)[-1].split())
         count = "1 field" if fields == 1 else f"{fields} fields"
         problem = InputError(f"{count} where 6 belong", line=line)
-    elif status == kernels.BAD_SCORE:
+    elif status == statuses.BAD_SCORE:
         problem = bad_score(path, line, bytes(chunk[where : where + 60]).split()[0])
     for row, _, first, last in hard[:hards].tolist():
         text_of_score = bytes(chunk[first:last])

@@ -28,7 +28,7 @@ def read_run(path: FilePath, *, name: str | None = None, compiled: bool = True) 
     compiled: False parses without the compiled scanner, whose import takes longer than one ordinary run.
     """
     if compiled:
-        from topkit.data.kernels import first_repeat
+        from topkit.data.kernels.runs import first_repeat
         from topkit.data.run_scan import scan_run
 
         names, starts, docs, scores, lines = scan_run(path)

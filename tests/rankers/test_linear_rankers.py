@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import topkit as tk
+from topkit.data import InputError
 from topkit.losses import Preferences, loss
 from topkit.rankers.linear import pair_margins, refine
 from topkit.rankers.linear.climb import FastClimb, PlainClimb, climb_on
@@ -241,3 +242,11 @@ def test_margins_without_pairs_and_bad_input() -> None:
         pair_margins(data, [0.0])
     with pytest.raises(tk.InputError, match="bins"):
         pair_margins(data, [0.0, 1.0], bins=0)
+
+
+def test_sigmoid_passes_settings_to_its_base(ragged: tk.Dataset) -> None:
+    strong = tk.ranker("sigmoid", base="ranksvm", base_settings={"C": 100.0}).fit(ragged)
+    weak = tk.ranker("sigmoid", base="ranksvm", base_settings={"C": 1e-6}).fit(ragged)
+    assert not np.allclose(strong.score(ragged), weak.score(ragged))
+    with pytest.raises(InputError, match="a table of settings"):
+        tk.ranker("sigmoid", base_settings=3)

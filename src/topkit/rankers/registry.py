@@ -104,11 +104,12 @@ def _check_type(name: str, value: Any, default: Any) -> None:
         tuple: ((tuple, list, int, str), "a list"),
         type(None): ((int, float, type(None)), "a number or none"),
     }
-    wanted, words = kinds[type(default)]
-    if name == "start":
-        wanted, words = (tuple, list, type(None)), "a list of weights"
-    if name == "features":
-        wanted, words = (tuple, list, str, int, type(None)), "a list of feature names"
+    by_name: dict[str, tuple[tuple[type, ...], str]] = {
+        "start": ((tuple, list, type(None)), "a list of weights"),
+        "features": ((tuple, list, str, int, type(None)), "a list of feature names"),
+        "base_settings": ((dict, type(None)), "a table of settings"),
+    }
+    wanted, words = by_name.get(name) or kinds[type(default)]
     if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
         raise InputError(f"{name} must be {words}, not {value!r}")
 

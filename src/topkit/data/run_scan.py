@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, line_chunks
 from topkit.data.kernels import statuses
+from topkit.data.kernels.runs import first_repeat
 from topkit.data.kernels.runs import scan_run as scan_run_text
 from topkit.data.strings import Strings
 from topkit.data.trec import FORM, Scanned, bad_score
@@ -56,6 +57,15 @@ def scan_run(path: FilePath) -> Scanned[Strings]:
                 line += piece.line_count
     whole = Strings.concatenate(docs)
     return names, np.concatenate(starts), whole, np.concatenate(scores), np.concatenate(lines)
+
+
+def repeated_row(docs: Strings, ptr: NDArray[np.int64], scattered: NDArray[np.int64]) -> int:
+    """The first row whose document an earlier row of its query has too, or −1; see :func:`first_repeat`."""
+    middle = 0 if len(scattered) else len(ptr) // 2
+    halves = [ptr[: middle + 1], ptr[middle:]] if middle else [ptr]
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda half: int(first_repeat(docs.blob, docs.offsets[1:], half, scattered)), halves)
+        return next((row for row in found if row >= 0), -1)
 
 
 def _halves(chunk: bytes) -> list[memoryview]:

@@ -28,8 +28,7 @@ def read_run(path: FilePath, *, name: str | None = None, compiled: bool = True) 
     compiled: False parses without the compiled scanner, whose import takes longer than one ordinary run.
     """
     if compiled:
-        from topkit.data.kernels.runs import first_repeat
-        from topkit.data.run_scan import scan_run
+        from topkit.data.run_scan import repeated_row, scan_run
 
         names, starts, docs, scores, lines = scan_run(path)
     else:
@@ -40,10 +39,7 @@ def read_run(path: FilePath, *, name: str | None = None, compiled: bool = True) 
     number = {qid: q for q, qid in enumerate(dict.fromkeys(names))}
     scattered = np.array([number[qid] for qid in names] if len(number) < len(names) else [], np.int64)
     ptr = np.append(starts, len(scores))
-    if compiled:
-        repeat = int(first_repeat(docs.blob, docs.offsets[1:], ptr, scattered))
-    else:
-        repeat = _repeat(tokens, ptr, scattered)
+    repeat = repeated_row(docs, ptr, scattered) if compiled else _repeat(tokens, ptr, scattered)
     if repeat >= 0:
         query = names[int(np.searchsorted(starts, repeat, side="right")) - 1]
         problem = f"document {docs[repeat]!r} is given a second time for query {query!r}"

@@ -208,11 +208,11 @@ def test_the_change_is_the_slope_of_the_effort(name: str, ragged: tk.Dataset) ->
     ties = 2.0 if "ties" in name else None
     effort = pair_effort(job) if name.startswith("qb") else query_effort(job, 3.0, ties)  # type: ignore[arg-type]
     scores = rng.normal(size=len(ragged))
-    slope = effort(scores)[1]
+    slope = effort.with_curvature(scores)[1]
     for i in range(len(scores)):
         step = np.zeros(len(scores))
         step[i] = 1e-5
-        numeric = (effort(scores + step)[0] - effort(scores - step)[0]) / 2e-5
+        numeric = (effort.with_curvature(scores + step)[0] - effort.with_curvature(scores - step)[0]) / 2e-5
         assert slope[i] == pytest.approx(numeric, abs=1e-5)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Trace
-from topkit.scorers.model import Floats, Problem, Report, silent
+from topkit.scorers.model import Floats, Objective, Problem, Report, silent
 from topkit.scorers.network import filled
 
 
@@ -87,7 +87,7 @@ class AdamPlan:
 
 
 def adam(
-    problem: Problem, X: Floats, shape: Architecture, start: Floats, l2: float, plan: AdamPlan
+    problem: Problem[Objective], X: Floats, shape: Architecture, start: Floats, l2: float, plan: AdamPlan
 ) -> tuple[Floats, Trace]:
     """Minimise by Adam on batches of queries; parameters of the best epoch, and the trace it was chosen by.
 
@@ -129,7 +129,7 @@ def adam(
     return best, trace
 
 
-def judge_of(problem: Problem, shape: Architecture) -> Callable[[Floats], float] | None:
+def judge_of(problem: Problem[Objective], shape: Architecture) -> Callable[[Floats], float] | None:
     """The measure of a parameter vector on the validation data, if there is any."""
     if problem.valid is None or problem.measure is None:
         return None

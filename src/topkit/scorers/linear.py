@@ -10,7 +10,7 @@ import numpy as np
 
 from topkit.compute import Trace
 from topkit.scorers.descent import AdamPlan, Architecture, Total, adam, judge_of, lbfgs
-from topkit.scorers.model import Floats, Problem, Report, silent
+from topkit.scorers.model import Floats, Objective, Problem, Report, silent
 from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores, one_blas_thread
 from topkit.scorers.settings import Space, Span, check
 
@@ -52,7 +52,7 @@ class LinearScorer:
         check(self.batch >= 1, "batch", self.batch, "at least 1")
 
     @one_blas_thread()
-    def fit(self, problem: Problem) -> tuple[Linear, list[Trace]]:
+    def fit(self, problem: Problem[Objective]) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of every fit."""
         X = filled(problem.train.X)
         start = np.zeros(X.shape[1] + 1)

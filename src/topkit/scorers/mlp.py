@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import Trace
 from topkit.scorers.descent import AdamPlan, Architecture, adam
-from topkit.scorers.model import Floats, Problem
+from topkit.scorers.model import Floats, Objective, Problem
 from topkit.scorers.network import (
     ACTIVATIONS,
     Network,
@@ -61,7 +61,7 @@ class NeuralScorer:
         check(self.epochs >= 1, "epochs", self.epochs, "at least 1")
 
     @one_blas_thread()
-    def fit(self, problem: Problem) -> tuple[Network, list[Trace]]:
+    def fit(self, problem: Problem[Objective]) -> tuple[Network, list[Trace]]:
         """The fitted model and the trace it was chosen by."""
         X = filled(problem.train.X)
         sizes = [X.shape[1], *self.hidden, 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,15 +45,20 @@ class Model(Protocol):
         ...
 
 
-class Objective(Protocol):
-    """A loss bound to its labels: what a scorer minimises. :class:`topkit.losses.Objective` is one."""
+class Curved(Protocol):
+    """What boosted trees minimise: value, slope and curvature at given scores."""
 
-    @property
-    def n_queries(self) -> int: ...
-    def __call__(self, scores: Floats) -> tuple[float, Floats]: ...
     def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]: ...
+
+
+class Objective(Curved, Protocol):
+    """A loss bound to its labels, whole or of some queries. :class:`topkit.losses.Objective` is one."""
+
+    def __call__(self, scores: Floats) -> tuple[float, Floats]: ...
     def select(self, queries: NDArray[np.int64]) -> Objective: ...
 
+
+Minimised = TypeVar("Minimised", bound=Curved, covariant=True)
 
 Report = Callable[[str, int, int, float], None]
 """(what, step, steps at most, value): told after every step of training."""
@@ -64,7 +69,7 @@ def silent(what: str, step: int, steps: int, value: float) -> None:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Generic[Minimised]):
     """What a scorer learns from: features, an objective on their scores, and a measure to choose by.
 
     ``measure`` turns scores of ``valid`` into a number, larger is better; both are None without validation
@@ -72,7 +77,7 @@ class Problem:
     """
 
     train: Dataset
-    objective: Objective
+    objective: Minimised
     total_weight: float
     """Sum of the query weights: values are reported, and penalties weighed, per query."""
     valid: Dataset | None = None

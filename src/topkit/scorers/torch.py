@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import Trace
 from topkit.data import Dataset, InputError
-from topkit.scorers.model import Floats, Problem
+from topkit.scorers.model import Floats, Objective, Problem
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class TorchScorer:
     epochs: int = 100
     patience: int = 10
 
-    def fit(self, problem: Problem) -> tuple[TorchModel, list[Trace]]:
+    def fit(self, problem: Problem[Objective]) -> tuple[TorchModel, list[Trace]]:
         """The fitted module, and the trace of the measure (or of minus the mean loss)."""
         torch = import_torch()
         torch.manual_seed(problem.seed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from topkit.compute import Trace, thread_count
 from topkit.data import Dataset, InputError
-from topkit.scorers.model import Floats, Parts, Problem
+from topkit.scorers.model import Curved, Floats, Parts, Problem
 from topkit.scorers.settings import Space, Span, check
 
 SMALL = 20_000
@@ -85,7 +85,7 @@ class TreeScorer:
         for name, share in (("bagging", self.bagging), ("feature_share", self.feature_share)):
             check(0 < share <= 1, name, share, "above 0 and at most 1")
 
-    def fit(self, problem: Problem) -> tuple[Trees, list[Trace]]:
+    def fit(self, problem: Problem[Curved]) -> tuple[Trees, list[Trace]]:
         """The boosted trees, and the trace of the measure (or of the mean loss without validation data)."""
         import lightgbm
 

@@ -38,23 +38,12 @@ class Effort:
     """Pairs of training documents not in the right order (all, at equal scores) before the first tree, after
     each."""
 
-    @property
-    def n_queries(self) -> int:
-        return len(self.weights)
-
-    def __call__(self, scores: Floats) -> tuple[float, Floats]:
-        value, gradient, _ = self.with_curvature(scores)
-        return value, gradient
-
     def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]:
         """Value, −change and the count of each document, queries times their weights."""
         effort, change, count = self.changes(scores)
         each = np.repeat(self.weights, np.diff(self.ptr))
         self.seen.append(self.contradictions(scores))
         return float(effort @ self.weights), -each * change, each * count
-
-    def select(self, queries: Ints) -> Effort:
-        raise NotImplementedError("trees take all queries at once")
 
 
 def query_effort(job: Job, slack: float, ties: float | None) -> Effort:

@@ -111,7 +111,7 @@ def cranfield() -> None:
     methods: dict[str, Fit] = {"RankSVM": ranksvm, "boosted trees": boosted_trees}
     scores: dict[str, list[NDArray[np.float64]]] = {"BM25": [], **{name: [] for name in methods}}
     tested: list[tk.Dataset] = []
-    for fold in tk.folds(data, 5, seed=0):
+    for fold in tk.query_folds(data, 5, seed=0):
         tested.append(fold.test)
         scores["BM25"].append(fold.test.X[:, bm25].astype(np.float64))
         for name, method in methods.items():

@@ -211,7 +211,7 @@ def test_normalised_next_to_the_originals(ragged: Dataset) -> None:
 
 def test_folds_rotate() -> None:
     ds = Dataset.build(np.zeros((23, 1)), np.zeros(23), np.arange(23))
-    rounds = tk.folds(ds, 5, seed=4)
+    rounds = tk.query_folds(ds, 5, seed=4)
     assert sorted(qid for fold in rounds for qid in fold.test.qids) == sorted(ds.qids)
     assert sorted(qid for fold in rounds for qid in fold.valid.qids) == sorted(ds.qids)
     for i, fold in enumerate(rounds):
@@ -219,11 +219,11 @@ def test_folds_rotate() -> None:
         assert not set(fold.train.qids) & (set(fold.valid.qids) | set(fold.test.qids))
         assert fold.train.n_queries + fold.valid.n_queries + fold.test.n_queries == 23
     with pytest.raises(InputError, match="2 folds"):
-        tk.folds(ds, 2)
+        tk.query_folds(ds, 2)
 
 
 def test_splits_cover_every_query_once(ragged: Dataset) -> None:
-    parts = tk.split(ragged, [3, 2], seed=1)
+    parts = tk.split_queries(ragged, [3, 2], seed=1)
     assert sorted(qid for part in parts for qid in part.qids) == list("abcde")
     with pytest.raises(InputError, match="too few"):
-        tk.split(ragged, [1] * 6)
+        tk.split_queries(ragged, [1] * 6)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from topkit.cli import command_line
 from topkit.data import Dataset, InputError, read_letor
-from topkit.features import Document, Index, audit, build_dataset, build_index
+from topkit.features import Document, Index, audit_dataset, build_dataset, build_index
 
 QUERIES, MATCHING, RELEVANT = 12, 1500, 30
 
@@ -45,7 +45,7 @@ def made(corpus: tuple[Index, dict[str, dict[str, float]]], sampling: str) -> Da
 
 
 def test_top_1000_plus_all_relevant_is_called_out(corpus: tuple[Index, dict[str, dict[str, float]]]) -> None:
-    found = audit(made(corpus, "top+relevant"), cut=1000)
+    found = audit_dataset(made(corpus, "top+relevant"), cut=1000)
     assert not found.passed
     worst = found.findings[0]
     assert worst.verdict == "problem"
@@ -60,7 +60,7 @@ def test_top_1000_plus_all_relevant_is_called_out(corpus: tuple[Index, dict[str,
 
 @pytest.mark.parametrize("sampling", ["p+top", "top", "matching"])
 def test_the_other_samplings_pass(corpus: tuple[Index, dict[str, dict[str, float]]], sampling: str) -> None:
-    found = audit(made(corpus, sampling))
+    found = audit_dataset(made(corpus, sampling))
     assert found.passed, str(found)
     bm25 = next(single for single in found.singles if single.feature == "bm25.text")
     assert bm25.forward > bm25.reverse
@@ -70,7 +70,7 @@ def test_a_feature_that_counts_down_is_not_a_bias(ragged: Dataset) -> None:
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 400)
     X = np.stack([-y + rng.normal(size=400), rng.normal(size=400)], axis=1)
-    found = audit(Dataset.build(X, y, np.repeat(np.arange(20), 20), feature_names=["depth", "noise"]))
+    found = audit_dataset(Dataset.build(X, y, np.repeat(np.arange(20), 20), feature_names=["depth", "noise"]))
     assert found.passed
     assert "'depth' with smaller values first" in str(found)
 
@@ -85,7 +85,7 @@ def test_leaks_constants_duplicates_and_empty_queries() -> None:
     ids[7] = ids[6]
     names = ["noise", "one", "query", "leak"]
     data = Dataset.build(X, y, np.repeat(np.arange(10), 5), doc_ids=ids, feature_names=names)
-    text = str(audit(data))
+    text = str(audit_dataset(data))
     assert "1 of 10 queries have no relevant document" in text
     assert "1 features are constant throughout: one" in text
     assert "1 features are constant within every query: query" in text
@@ -103,9 +103,9 @@ def test_queries_in_two_parts() -> None:
         return Dataset.build(X, labels, [q for q, _ in rows], doc_ids=[d for _, d in rows])
 
     train = part(("1", "abcde"), ("2", "fghij"), ("3", "klmno"))
-    clean = audit({"train": train, "test": part(("4", "vwxyz"), ("5", "abcxy"))})
+    clean = audit_dataset({"train": train, "test": part(("4", "vwxyz"), ("5", "abcxy"))})
     assert any("no query of one part is in another" in finding.text for finding in clean.findings)
-    found = audit({"train": train, "test": part(("2", "qrs"), ("9", "abcde"))})
+    found = audit_dataset({"train": train, "test": part(("2", "qrs"), ("9", "abcde"))})
     texts = [finding.text for finding in found.findings if finding.verdict == "problem"]
     assert "1 queries are in more than one part: 2 in train and test" in texts
     assert any("1 in train and 9 in test" in text for text in texts)
@@ -113,18 +113,18 @@ def test_queries_in_two_parts() -> None:
 
 def test_nothing_to_rank_and_bad_settings(ragged: Dataset) -> None:
     alike = ragged.with_labels(np.zeros(len(ragged)), ragged.truth)
-    assert "no query has both" in str(audit(alike))
+    assert "no query has both" in str(audit_dataset(alike))
     with pytest.raises(InputError, match="no data set"):
-        audit({})
+        audit_dataset({})
     with pytest.raises(InputError, match="no feature 'x'"):
-        audit(ragged, cut=3, by="x")
+        audit_dataset(ragged, cut=3, by="x")
 
 
 def test_command_and_plot(tmp_path: Path, ragged: Dataset) -> None:
     ragged.to_letor(tmp_path / "a.txt")
     plot = tmp_path / "audit.svg"
     result = CliRunner().invoke(
-        command_line(), ["data", "audit", str(tmp_path / "a.txt"), "--plot", str(plot)]
+        command_line(), ["data", "audit_dataset", str(tmp_path / "a.txt"), "--plot", str(plot)]
     )
     assert result.exit_code == 0, result.output
     assert "verdict: passed" in result.output
@@ -134,6 +134,6 @@ def test_command_and_plot(tmp_path: Path, ragged: Dataset) -> None:
 @pytest.mark.real_data
 def test_letor_sets_pass_with_what_is_known_of_them(real_data: Path) -> None:
     folder = real_data / "MQ2008" / "Fold1"
-    found = audit({name: read_letor(folder / f"{name}.txt") for name in ("train", "vali", "test")})
+    found = audit_dataset({name: read_letor(folder / f"{name}.txt") for name in ("train", "vali", "test")})
     assert found.passed
     assert "220 of 784 queries have no relevant document" in str(found)  # as the data's description says

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topkit.data import InputError
-from topkit.labelling import Labelling, SimulatedAssessor, TopK, consensus, label, merged, take_turns
+from topkit.labelling import (
+    Labelling,
+    SimulatedAssessor,
+    TopK,
+    consensus,
+    label,
+    merge_labellings,
+    take_turns,
+)
 from topkit.labelling.assessors import best_order
 
 ITEMS = [f"d{i}" for i in range(12)]
@@ -33,18 +41,18 @@ def test_merging_follows_the_majority() -> None:
         label(Labelling(ITEMS, 4, seed=i), SimulatedAssessor.of_order(f"a{i}", order))
         for i, order in enumerate(orders)
     ]
-    found = merged(labs)
+    found = merge_labellings(labs)
     assert found.order == tuple(ITEMS[:4])
     assert found.confidence == (1.0, 1.0, 1.0, 1.0)
     with pytest.raises(InputError, match="different items or k"):
-        merged([labs[0], Labelling(ITEMS, 5)])
+        merge_labellings([labs[0], Labelling(ITEMS, 5)])
 
 
 def test_merging_unfinished_labellings_and_bad_marks() -> None:
     one = Labelling(["x", "y", "z"], 2)
     assert one.question is not None
     bad = one.question.a
-    both = merged([one.answer("bad-a"), one.answer("bad-a"), one])
+    both = merge_labellings([one.answer("bad-a"), one.answer("bad-a"), one])
     assert both.bad == {bad}
     assert both.order[-1] != bad
     assert both.confidence is None

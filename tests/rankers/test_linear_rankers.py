@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import topkit as tk
 from topkit.data import InputError
 from topkit.losses import Preferences, loss
-from topkit.rankers.linear import pair_margins, refine
+from topkit.rankers.linear import pair_margins, refine_with_sigmoid
 from topkit.rankers.linear.climb import FastClimb, PlainClimb, climb_on
 from topkit.rankers.linear.kernels import perceptron_pass
 from topkit.rankers.linear.sigmoid import descend
@@ -166,7 +166,7 @@ def test_descent_lowers_the_objective_every_step() -> None:
 def test_refine_a_fitted_ranker() -> None:
     train, valid = some_data(7), some_data(8)
     base = tk.ranker("ranksvm", features=["1", "3"], metric="map").fit(train, valid)
-    refined = refine(base, train, valid)
+    refined = refine_with_sigmoid(base, train, valid)
     assert refined.name == "sigmoid"
     assert refined.common.features == ("1", "3")
     assert len(refined.traces) == 3
@@ -185,7 +185,7 @@ def test_outliers_pull_less() -> None:
     y[:40] = 1 - y[:40]
     data = tk.Dataset.build(X, y, np.repeat(np.arange(40), 10))
     base = tk.ranker("ranksvm", normalise="none").fit(data)
-    refined = refine(base, data)
+    refined = refine_with_sigmoid(base, data)
 
     def angle(w: Floats) -> float:
         return float(w @ truth / np.linalg.norm(w) / np.linalg.norm(truth))
@@ -202,7 +202,7 @@ def test_sigmoid_refusals() -> None:
     with pytest.raises(tk.InputError, match="weights to start from"):
         tk.ranker("sigmoid", start=[1.0]).fit(data)
     with pytest.raises(tk.InputError, match="not a fitted linear one"):
-        refine(tk.ranker("ranksvm"), data)
+        refine_with_sigmoid(tk.ranker("ranksvm"), data)
 
 
 def test_sigmoid_on_preferences() -> None:

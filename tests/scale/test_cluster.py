@@ -13,6 +13,7 @@ import pytest
 
 import topkit as tk
 from topkit.compute.cluster import Cluster, ClusterError, connected
+from topkit.fusion import fuse
 from topkit.rankers.checks import easy_data
 from topkit.scale import build_dataset_on, evaluate_on, fuse_on, train_in_parts
 from topkit.scale.maps import LEARN_ACROSS_QUERIES
@@ -104,7 +105,7 @@ def test_aggregation_as_a_map(cluster: Cluster) -> None:
             with pytest.raises(tk.InputError, match="learns from all queries"):
                 fuse_on(cluster, runs, method)
         else:
-            assert fuse_on(cluster, runs, method, queries=5) == tk.fuse(runs, method).run, method
+            assert fuse_on(cluster, runs, method, queries=5) == fuse(runs, method).run, method
 
 
 def test_feature_building_as_a_map(cluster: Cluster, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_noise_grows_towards_the_tail() -> None:
 
 def test_no_teacher_has_seen_the_grades_of_its_query() -> None:
     """Other grades for a test query change its order, but leave the teacher's scores of it as they were."""
-    rounds = dict(enumerate(tk.folds(demo_data(), 5, seed=0), 1))
+    rounds = dict(enumerate(tk.query_folds(demo_data(), 5, seed=0), 1))
     labels = teacher_labels(rounds)
     assert set(labels) == set(demo_data().qids)
     test = rounds[2].test

@@ -30,7 +30,7 @@ def run(text: str, tmp_path: Path) -> tuple[Results, str]:
 
 
 def by_hand(name: str, fold: int, **settings: object) -> float:
-    part = tk.folds(demo_data(), 5, seed=0)[fold - 1]
+    part = tk.query_folds(demo_data(), 5, seed=0)[fold - 1]
     model = tk.ranker(name, **settings).fit(part.train, part.valid)
     return tk.evaluate(part.test, model.score(part.test), "ndcg@10").mean["ndcg@10"]
 
@@ -53,7 +53,7 @@ def test_beta_needs_a_ranker_with_beta(tmp_path: Path) -> None:
 def test_k(tmp_path: Path) -> None:
     text = 'kind = "k"\nrankers = ["ranksvm", { ranker = "topk-listmle", set = { l2 = 0.01 } }]\n'
     results, shown = run(text + "[settings]\nks = [1, 3, 0]" + DATA, tmp_path)
-    part = tk.folds(demo_data(), 5, seed=0)[0]
+    part = tk.query_folds(demo_data(), 5, seed=0)[0]
     for k in (1, 3):  # a ranker without a k learns it from the labels, one with a k is given it
         for name, settings in (("ranksvm", {}), ("topk-listmle", {"k": k, "l2": 0.01})):
             model = tk.ranker(name, metric="kndcg@10", **settings)
@@ -76,7 +76,7 @@ def test_learning_curve(tmp_path: Path) -> None:
 
 
 def test_the_three_orders_of_queries() -> None:
-    train = tk.folds(demo_data(), 5, seed=0)[0].train
+    train = tk.query_folds(demo_data(), 5, seed=0)[0].train
     fitted = tk.ranker("listnet").fit(train)
     quality = tk.evaluate(train, fitted.score(train), "ndcg@10").per_query["ndcg@10"]
     best = query_order(train, "best-first", "listnet", "ndcg@10", "yahoo", seed=3)
@@ -148,7 +148,7 @@ def test_compare_tries_values_and_draws_settings(tmp_path: Path) -> None:
         'try = { beta = [0.1, 0.9] } }, { ranker = "perceptron", trials = 2 }]\n[settings]\nimportance = true'
     )
     results, shown = run(text + DATA, tmp_path)
-    part = tk.folds(demo_data(), 5, seed=0)[0]
+    part = tk.query_folds(demo_data(), 5, seed=0)[0]
     fitted = {beta: tk.ranker("focusednet", beta=beta).fit(part.train, part.valid) for beta in (0.1, 0.9)}
     best = max(fitted, key=lambda beta: (fitted[beta].measure_on(part.valid), -beta))
     (outcome,) = results.where(fold=1, ranker="tried").outcomes

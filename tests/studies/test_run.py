@@ -71,7 +71,7 @@ def test_the_means_are_those_of_the_rankers_used_by_hand(whole: Path) -> None:
     from topkit.studies.demo_data import demo_data
 
     values = []
-    for fold in tk.folds(demo_data(), 5, seed=0):
+    for fold in tk.query_folds(demo_data(), 5, seed=0):
         model = tk.ranker("ranksvm", metric="ndcg@5").fit(fold.train, fold.valid)
         values += tk.evaluate(fold.test, model.score(fold.test), "map").per_query["map"].tolist()
     _, results = read_results(whole)

@@ -30,11 +30,11 @@ def audit(
     """
     from rich.console import Console
 
-    from topkit.features import audit as audit_data
+    from topkit.features import audit_dataset
 
     with Console(stderr=True).status("trying every feature alone …"):
         parts = {str(path): read_dataset(path, regroup=regroup) for path in files}
-        result = audit_data(parts, metric=metric, cut=cut, by=by, seed=seed)
+        result = audit_dataset(parts, metric=metric, cut=cut, by=by, seed=seed)
         if plot is not None:
             result.plot(plot)
     typer.echo(str(result))

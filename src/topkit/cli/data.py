@@ -131,14 +131,12 @@ def split(
 
     `topkit data split all.txt parts/ --shares 0.8,0.1,0.1`
     """
-    from topkit.data import InputError
-    from topkit.data import folds as make_folds
-    from topkit.data import split as make_split
+    from topkit.data import InputError, query_folds, split_queries
 
     data = read_dataset(source, regroup=regroup)
     names = ("train", "vali", "test")
     if folds is not None:
-        parts = {f"Fold{i}": tuple(fold) for i, fold in enumerate(make_folds(data, folds, seed), 1)}
+        parts = {f"Fold{i}": tuple(fold) for i, fold in enumerate(query_folds(data, folds, seed), 1)}
     else:
         try:
             numbers = [float(share) for share in shares.split(",")]
@@ -146,7 +144,7 @@ def split(
             raise InputError(f"{shares!r} are not shares", "for example --shares 0.6,0.2,0.2") from None
         if len(numbers) != 3:
             raise InputError(f"{len(numbers)} shares where 3 belong", "give those of train, vali and test")
-        parts = {".": tuple(make_split(data, numbers, seed))}
+        parts = {".": tuple(split_queries(data, numbers, seed))}
     for place, sets in parts.items():
         (folder / place).mkdir(parents=True, exist_ok=True)
         for name, part in zip(names, sets, strict=True):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from topkit.aggregate import Fusion
     from topkit.data import Run
+    from topkit.fusion import Fusion
 
 
 def fuse(
@@ -51,10 +51,10 @@ def fuse(
     """
     import warnings
 
-    from topkit.aggregate import fuse as combine
-    from topkit.aggregate.formats import write_ranking_table
     from topkit.compute import NotConverged
     from topkit.data import InputError, write_run
+    from topkit.fusion import fuse as combine
+    from topkit.fusion.formats import write_ranking_table
 
     settings = _settings(method, setting or [])
     if keep < 0:
@@ -110,7 +110,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
 
 def read_files(files: list[Path], update: Callable[[int, int], None]) -> list[Run]:
     """The rankings of all files, in whichever form each has."""
-    from topkit.aggregate.formats import read_rankings
+    from topkit.fusion.formats import read_rankings
 
     runs: list[Run] = []
     for done, path in enumerate(files, 1):
@@ -121,8 +121,8 @@ def read_files(files: list[Path], update: Callable[[int, int], None]) -> list[Ru
 
 def _settings(method: str, given: list[str]) -> dict[str, object]:
     """``name=value`` words as settings of the method, each of the type of its default."""
-    from topkit.aggregate import settings_of
     from topkit.data import InputError
+    from topkit.fusion import settings_of
 
     known = settings_of(method)
     found: dict[str, object] = {}
@@ -158,7 +158,7 @@ def _value(name: str, text: str, default: object) -> object:
 def _list_methods(wanted: bool) -> None:
     if not wanted:
         return
-    from topkit.aggregate import AGGREGATORS, settings_of
+    from topkit.fusion import AGGREGATORS, settings_of
 
     for name, function in AGGREGATORS.items():
         summary = (function.__doc__ or "").split("\n")[0]

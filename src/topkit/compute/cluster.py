@@ -12,18 +12,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from topkit.compute.extras import require
+from topkit.compute.threads import THREAD_VARIABLES
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 LOCAL = "local"
 """The address of a cluster that is started here and ends with the command."""
-THREADS = ("TOPKIT_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 RETRIES = 3
+"""How often Dask repeats a task whose worker was lost."""
 CONNECT_SECONDS = 10
 
 
 class ClusterError(Exception):
-    """The cluster cannot be had; says why and what to do."""
+    """The cluster cannot be reached; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +108,7 @@ class Cluster:
 @contextmanager
 def connected(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluster]:
     """The cluster at an address such as ``tcp://host:8786``, or one of local processes, a thread each."""
-    try:
-        import distributed
-    except ImportError:
-        raise ClusterError("Dask is not installed; pip install 'topkit[dask]'") from None
+    distributed = require("distributed", "dask")
     if address == LOCAL:
         with _local(distributed, workers or os.cpu_count() or 1) as client:
             yield Cluster(client)
@@ -136,7 +136,7 @@ def _local(distributed: Any, workers: int) -> Iterator[Any]:
             processes=True,
             dashboard_address=None,
             memory_limit=0,
-            env=dict.fromkeys(THREADS, "1"),
+            env=dict.fromkeys(THREAD_VARIABLES, "1"),
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

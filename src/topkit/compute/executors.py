@@ -8,17 +8,9 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
-THREAD_SETTINGS = (
-    "TOPKIT_THREADS",
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-)
-
-
-class NoClusterError(Exception):
-    """The Dask cluster that was asked for cannot be reached."""
+from topkit.compute.cluster import RETRIES, connected
+from topkit.compute.extras import require
+from topkit.compute.threads import THREAD_VARIABLES
 
 
 class Finished(NamedTuple):
@@ -81,7 +73,7 @@ def _enter_worker(lifeline: Any) -> None:
     Only the parent holds the other end, so it closes even if the parent is killed.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in THREAD_SETTINGS:
+    for name in THREAD_VARIABLES:
         os.environ[name] = "1"
 
     def watch() -> None:
@@ -111,20 +103,15 @@ def _outcome(place: int, future: Any) -> Finished:
 
 # -- Dask --------------------------------------------------------------------------------------------------
 def _on_dask(function: Callable[[str], str], cells: Sequence[str], address: str) -> Generator[Finished]:
-    try:
-        from distributed import Client, as_completed
-    except ImportError:
-        raise NoClusterError("Dask is not installed; pip install 'topkit[dask]'") from None
-    try:
-        client = Client(address, timeout=10)
-    except (OSError, TimeoutError, ValueError) as error:
-        problem = f"there is no Dask scheduler at {address!r} ({error}); start one with 'dask scheduler'"
-        raise NoClusterError(problem) from None
-    with client:
-        futures = client.map(_one_thread_each, [function] * len(cells), list(cells), pure=False, retries=2)
+    with connected(address) as cluster:
+        client = cluster.client
+        distributed = require("distributed", "dask")
+        futures = client.map(
+            _one_thread_each, [function] * len(cells), list(cells), pure=False, retries=RETRIES
+        )
         places = {future.key: place for place, future in enumerate(futures)}
         try:
-            for future in as_completed(futures):
+            for future in distributed.as_completed(futures):
                 yield _outcome(places[future.key], future)
         finally:
             client.cancel(futures)

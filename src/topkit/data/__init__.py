@@ -2,7 +2,7 @@
 
 from topkit.data.dataset import Dataset, concatenate
 from topkit.data.errors import InputError
-from topkit.data.folds import Fold, folds, split
+from topkit.data.folds import Fold, query_folds, split_queries
 from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Page, Preference
 from topkit.data.letor import read_letor, write_letor
 from topkit.data.normalise import NORMALISATIONS, normalise
@@ -31,8 +31,8 @@ __all__ = [
     "Strings",
     "Truth",
     "concatenate",
-    "folds",
     "normalise",
+    "query_folds",
     "read_letor",
     "read_pages",
     "read_parquet",
@@ -40,7 +40,7 @@ __all__ = [
     "read_qrels",
     "read_run",
     "read_scores",
-    "split",
+    "split_queries",
     "write_letor",
     "write_pages",
     "write_parquet",

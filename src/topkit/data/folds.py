@@ -19,7 +19,7 @@ class Fold(NamedTuple):
     test: Dataset
 
 
-def folds(data: Dataset, count: int = 5, seed: int = 0) -> list[Fold]:
+def query_folds(data: Dataset, count: int = 5, seed: int = 0) -> list[Fold]:
     """LETOR's rotation: of ``count`` equal parts of the queries (at random, seeded), fold i tests on part i,
     validates on part i−1 and trains on the rest, so that every query is tested once and validated once.
     """
@@ -36,11 +36,11 @@ def folds(data: Dataset, count: int = 5, seed: int = 0) -> list[Fold]:
     return [Fold(rows(*range(i + 1, i + count - 1)), rows(i + count - 1), rows(i)) for i in range(count)]
 
 
-def split(data: Dataset, shares: Sequence[float], seed: int = 0) -> list[Dataset]:
+def split_queries(data: Dataset, shares: Sequence[float], seed: int = 0) -> list[Dataset]:
     """Parts of the queries by share, at random (seeded); every part keeps the order of the data set.
 
     >>> ds = Dataset.build([[0.0]] * 10, [0] * 10, list(range(10)))
-    >>> [part.n_queries for part in split(ds, [0.6, 0.2, 0.2])]
+    >>> [part.n_queries for part in split_queries(ds, [0.6, 0.2, 0.2])]
     [6, 2, 2]
     """
     total = float(sum(shares))

@@ -2,7 +2,7 @@
 
 from topkit.features.analyser import STOP_WORDS, Analyser
 from topkit.features.assemble import Card, build_dataset, write_card, write_meta
-from topkit.features.audit import Audit, audit
+from topkit.features.audit import Audit, audit_dataset
 from topkit.features.build import build_index
 from topkit.features.candidates import SAMPLING, Sample, sample
 from topkit.features.corpus import (
@@ -64,7 +64,7 @@ __all__ = [
     "Selected",
     "Stream",
     "analyse_queries",
-    "audit",
+    "audit_dataset",
     "best_depth",
     "best_sentences",
     "best_threshold",

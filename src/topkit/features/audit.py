@@ -88,7 +88,7 @@ class Audit:
         figure.savefig(path)
 
 
-def audit(
+def audit_dataset(
     data: Dataset | Mapping[str, Dataset],
     *,
     metric: str = "map",
@@ -112,7 +112,7 @@ def audit(
     the one that ranks best alone.
 
     >>> X = [[3.0], [1.0], [2.0], [4.0], [5.0], [9.0]]
-    >>> print(audit(Dataset.build(X, [2, 1, 0, 0, 1, 0], list("aaabbc"))).findings[0].text)
+    >>> print(audit_dataset(Dataset.build(X, [2, 1, 0, 0, 1, 0], list("aaabbc"))).findings[0].text)
     1 of 3 queries have no relevant document: they teach nothing
     """
     parts = {"data": data} if isinstance(data, Dataset) else dict(data)

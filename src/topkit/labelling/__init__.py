@@ -1,7 +1,7 @@
 """Top-k labelling: which question to ask next, who answers, and how far assessors agree."""
 
 from topkit.labelling.agreement import agreement, assessor_quality, chi_square, timing
-from topkit.labelling.assessors import consensus, merged
+from topkit.labelling.assessors import consensus, merge_labellings
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.datasets import label_dataset
 from topkit.labelling.files import read_grades_csv, read_preferences_csv, write_judgments_csv
@@ -41,7 +41,7 @@ __all__ = [
     "label",
     "label_dataset",
     "lower_bound",
-    "merged",
+    "merge_labellings",
     "read_grades_csv",
     "read_preferences_csv",
     "take_turns",

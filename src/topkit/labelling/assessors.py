@@ -18,7 +18,7 @@ EXACT = 10
 Margins = NDArray[np.int64]
 
 
-def merged(labellings: Sequence[Labelling]) -> TopK:
+def merge_labellings(labellings: Sequence[Labelling]) -> TopK:
     """One top k of several labellings of the same items, one an assessor.
 
     The margin of a pair is the number of assessors whose answers say or imply that the first is better, less

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from topkit.aggregate import AGGREGATORS, fuse
 from topkit.compute.cluster import Cluster
 from topkit.data import Dataset, InputError, Run, Strings, Truth, concatenate
 from topkit.data.partitions import Partition, plan_partitions
 from topkit.features import build_dataset, open_index
+from topkit.fusion import AGGREGATORS, fuse
 from topkit.metrics import Evaluation, evaluate
 from topkit.rankers import load_ranker
 
@@ -56,7 +56,7 @@ def _evaluated(
 
 
 def fuse_on(cluster: Cluster, runs: Sequence[Run], method: str, *, queries: int = 50, **settings: Any) -> Run:
-    """:func:`topkit.aggregate.fuse` of ``queries`` queries a task, for methods that take each by itself."""
+    """:func:`topkit.fusion.fuse` of ``queries`` queries a task, for methods that take each by itself."""
     if method not in AGGREGATORS:
         raise InputError(f"unknown aggregation method {method!r}", f"choose from {', '.join(AGGREGATORS)}")
     if method in LEARN_ACROSS_QUERIES:

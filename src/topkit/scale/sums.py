@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import one_blas_thread
 from topkit.compute.cluster import Cluster, Kept
 from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
@@ -23,7 +24,6 @@ from topkit.losses.base import Objective
 from topkit.rankers.features import Preparation
 from topkit.scale.scratch import scratch
 from topkit.scorers import Floats, Report, silent
-from topkit.scorers.network import one_blas_thread
 
 PIECE_BYTES = 2 << 20
 """Features that are worked on at once: they stay near the processor, and temporaries stay small."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from topkit.compute import Report, silent
 from topkit.scorers.linear import LinearScorer
 from topkit.scorers.mlp import NeuralScorer
-from topkit.scorers.model import Floats, Model, Objective, Parts, Problem, Report, silent
+from topkit.scorers.model import Floats, Model, Objective, Parts, Problem
 from topkit.scorers.network import Linear, Network
 from topkit.scorers.settings import Space, Span, check
 from topkit.scorers.trees import Trees, TreeScorer

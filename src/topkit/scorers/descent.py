@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
-from topkit.scorers.model import Floats, Objective, Problem, Report, silent
+from topkit.compute import Report, Trace, silent
+from topkit.scorers.model import Floats, Objective, Problem
 from topkit.scorers.network import filled
 
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace
+from topkit.compute import Report, Trace, one_blas_thread, silent
 from topkit.scorers.descent import AdamPlan, Architecture, Total, adam, judge_of, lbfgs
-from topkit.scorers.model import Floats, Objective, Problem, Report, silent
-from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores, one_blas_thread
+from topkit.scorers.model import Floats, Objective, Problem
+from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores
 from topkit.scorers.settings import Space, Span, check
 
 L2_GRID = tuple(10.0 ** -np.arange(0.0, 5.5, 0.5))

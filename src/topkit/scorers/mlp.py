@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Trace, one_blas_thread
 from topkit.scorers.descent import AdamPlan, Architecture, adam
 from topkit.scorers.model import Floats, Objective, Problem
 from topkit.scorers.network import (
@@ -18,7 +18,6 @@ from topkit.scorers.network import (
     filled,
     forward,
     initial_layers,
-    one_blas_thread,
     pack,
     unpack,
 )

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Report, silent
 from topkit.data import Dataset
 
 Floats = NDArray[np.float64]
@@ -59,13 +60,6 @@ class Objective(Curved, Protocol):
 
 
 Minimised = TypeVar("Minimised", bound=Curved, covariant=True)
-
-Report = Callable[[str, int, int, float], None]
-"""(what, step, steps at most, value): told after every step of training."""
-
-
-def silent(what: str, step: int, steps: int, value: float) -> None:
-    """The report that says nothing."""
 
 
 @dataclass(frozen=True)

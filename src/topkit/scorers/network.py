@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self
@@ -107,15 +105,6 @@ def linear_gradient(X: Floats, slope: Floats) -> Floats:
     starts = range(0, len(X), BLOCK)
     parts = thread_map(lambda i: slope[i : i + BLOCK] @ X[i : i + BLOCK], starts)
     return np.append(np.sum(parts, axis=0), slope.sum())
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread: on small matrices its threads cost more than they bring."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, "blas"):
-        yield
 
 
 def initial_layers(sizes: list[int], activation: str, seed: int) -> list[tuple[Floats, Floats]]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Dataset, Fold, Judgments, Run, concatenate, folds, write_run
+from topkit.data import Dataset, Fold, Judgments, Run, concatenate, query_folds, write_run
 from topkit.features import build_dataset, build_index
 from topkit.labelling import Question, SimulatedAssessor, Verdict, label_dataset, write_judgments_csv
 from topkit.labelling.judges.simulated import error_by_gap
@@ -154,7 +154,7 @@ def learn(
     graded: Dataset, labelled: Dataset, judgments: Judgments, seed: int, say: Say
 ) -> tuple[dict[str, Evaluation], dict[str, float]]:
     """Cross-validated scores of every ranker, measured by the labelled order and by the grades."""
-    rounds = list(zip(folds(graded, 5, seed), folds(labelled, 5, seed), strict=True))
+    rounds = list(zip(query_folds(graded, 5, seed), query_folds(labelled, 5, seed), strict=True))
     tests = concatenate([fold.test for fold, _ in rounds])
     tops = concatenate([top.test for _, top in rounds])
     scores = {BASELINE: bm25_of(tests)}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from topkit.aggregate import AGGREGATORS, Ballots, fuse
 from topkit.data import InputError, Judgments, Run
+from topkit.fusion import AGGREGATORS, Ballots, fuse
 from topkit.metrics import evaluate_run
 from topkit.studies.tables import ResultTable
 

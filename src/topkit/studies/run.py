@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from topkit.compute import Finished, NoClusterError, run_cells
+from topkit.compute import Finished, run_cells
+from topkit.compute.cluster import ClusterError
 from topkit.data import InputError
 from topkit.data.files import text_writer
 from topkit.studies.kind import Cell, Outcome
@@ -96,7 +97,7 @@ def _each(finished: Iterable[Finished], todo: list[Cell]) -> Iterable[tuple[Cell
     try:
         for place, text, error in finished:
             yield todo[place], text, error
-    except NoClusterError as error:
+    except ClusterError as error:
         raise InputError(str(error)) from None
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from topkit.data import Dataset, Fold, InputError, folds, read_letor, read_parquet
+from topkit.data import Dataset, Fold, InputError, query_folds, read_letor, read_parquet
 from topkit.data.truth import Truth
 from topkit.studies.demo_data import demo_path
 from topkit.studies.spec import Source
@@ -150,7 +150,7 @@ def _rounds(what_text: str, where_text: str) -> dict[int, Fold]:
             for number, prints in what["files"].items()
         }
     data = _read(where[what["file"]], what["file"], what["labels"])
-    return dict(enumerate(folds(data, COUNT, seed=0), 1))
+    return dict(enumerate(query_folds(data, COUNT, seed=0), 1))
 
 
 @lru_cache(maxsize=2)

@@ -10,7 +10,7 @@ from typing import cast
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.judgments import Answer, Grade, Judgments, Preference
-from topkit.labelling import GRADES, Labelling, TopK, consensus, merged
+from topkit.labelling import GRADES, Labelling, TopK, consensus, merge_labellings
 from topkit.web.store.work import Event, Task, events_of_project, labellings_of, standing, tasks_of_project
 from topkit.web.turns import Course
 
@@ -100,7 +100,7 @@ def top_of(records: list[Record]) -> TopK | None:
     if len(pairs) == 1:
         return pairs[0].result
     if pairs:
-        return merged(pairs)
+        return merge_labellings(pairs)
     graded = [record.lab.result for record in records if record.lab.result]
     if len(graded) < 2:
         return graded[0] if graded else None

@@ -12,12 +12,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import one_blas_thread
 from topkit.data import Dataset, InputError
 from topkit.metrics.conventions import discounts
 from topkit.rankers.ensemble.heads import DEGREE, HIDDEN, Head, monomial_values, monomials, sigmoid_shares
 from topkit.rankers.ensemble.targets import TARGETS, Target, Truth
 from topkit.scorers import Floats
-from topkit.scorers.network import one_blas_thread
 
 Ints = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, thread_map
+from topkit.compute import Trace, one_blas_thread, thread_map
 from topkit.rankers.contract import Job
 from topkit.rankers.ensemble.calibration import CALIBRATIONS, check_calibrations
 from topkit.rankers.ensemble.members import measure_members
@@ -21,7 +21,6 @@ from topkit.rankers.multiclass.adaboost import FORMS, Plan
 from topkit.rankers.multiclass.classes import Classes
 from topkit.rankers.multiclass.svm import STRENGTHS
 from topkit.scorers import Linear, Model, Space, Span, check
-from topkit.scorers.network import one_blas_thread
 
 STAGES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 """Rounds after which a boosted classifier joins the mixture."""

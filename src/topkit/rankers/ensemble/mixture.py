@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from topkit.compute import over_queries
 from topkit.data import Dataset, InputError, normalise
-from topkit.rankers.blocks import over_queries
 from topkit.rankers.ensemble.heads import Head, mixed_gain, numbers_of
 from topkit.rankers.ensemble.table import member_table
 from topkit.scorers import Floats, Parts

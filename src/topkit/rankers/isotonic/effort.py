@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_map
+from topkit.compute import over_queries, thread_map
 from topkit.losses import Preferences
-from topkit.rankers.blocks import over_queries
 from topkit.rankers.contract import Job
 from topkit.rankers.isotonic.least_change import Constraints, constrained_change, tied_grades
 from topkit.scorers import Floats

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, thread_map
+from topkit.compute import Trace, one_blas_thread, thread_map
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
 from topkit.rankers.linear.climb import Climb, climb_on
 from topkit.rankers.measured import Measured, worst_ties
 from topkit.scorers import Floats, Linear, Space, check
-from topkit.scorers.network import filled, one_blas_thread
+from topkit.scorers.network import filled
 
 FIRST_STEP = 0.05
 """The first step of a weight, as a share of it."""

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace
+from topkit.compute import Trace, one_blas_thread
 from topkit.data import Dataset, InputError
 from topkit.losses import Objective, loss
 from topkit.rankers.contract import Job
 from topkit.rankers.learner import Learner
 from topkit.scorers import Floats, Linear, Space, Span, check
-from topkit.scorers.network import filled, one_blas_thread
+from topkit.scorers.network import filled
 
 FIRST_STEP = 0.05
 """η of the first try, as published."""
@@ -32,10 +32,10 @@ class Sigmoid:
 
     The loss is bounded, so pairs that are hopelessly wrong stop pulling; it is not convex, so the result
     stays near its start: the weights of the ranker named ``base`` (with ``base_settings``), trained first, or
-    ``start`` (see :func:`refine`). As the order does not depend on the length of w, the start is scaled so
-    that scores have a deviation of 1 within queries, where the sigmoid is not flat. Gradient descent, the
-    step halved from 0.05 whenever the objective would rise, until its relative decrease is below 1e-8. With
-    ``l2=None`` and validation data, λ is chosen from a grid. Carvalho, Elsas, Cohen & Carbonell, LR4IR 2008.
+    ``start`` (see :func:`refine_with_sigmoid`). As the order does not depend on the length of w, the start is
+    scaled so that scores have a deviation of 1 within queries, where the sigmoid is not flat. Gradient
+    descent, the step halved from 0.05 whenever the objective would rise, until its relative decrease is below 1e-8.
+    With ``l2=None`` and validation data, λ is chosen from a grid. Carvalho, Elsas, Cohen & Carbonell, LR4IR 2008.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
@@ -107,14 +107,14 @@ class Sigmoid:
         return model.weights, traces
 
 
-def refine(
+def refine_with_sigmoid(
     ranker: Learner, train: Dataset, valid: Dataset | None = None, *, report: Any = None, **settings: Any
 ) -> Learner:
     """A fitted linear ranker, refined by :class:`Sigmoid` with these settings on data prepared alike.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
-    >>> refine(tk.ranker("ranksvm").fit(data), data).rank(data)["q"][0][0]
+    >>> refine_with_sigmoid(tk.ranker("ranksvm").fit(data), data).rank(data)["q"][0][0]
     'q:1'
     """
     from topkit.rankers.registry import ranker as make

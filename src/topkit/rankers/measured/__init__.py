@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import over_queries
 from topkit.data import Dataset
 from topkit.metrics import Convention, Metric, evaluate_arrays, metric
 from topkit.metrics import convention as convention_named
 from topkit.metrics.conventions import discounts, gain_function
-from topkit.rankers.blocks import over_queries
 from topkit.scorers import Floats
 
 __all__ = ["FastMeasure", "Measured", "worst_ties"]

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import over_queries
 from topkit.data import Dataset
-from topkit.rankers.blocks import over_queries
 from topkit.rankers.sortnet.sorting import Compare, canonical_order, cyclic_share, merge_sort
 from topkit.scorers import Floats, Parts
 from topkit.scorers.network import filled

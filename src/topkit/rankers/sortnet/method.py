@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Trace, one_blas_thread
 from topkit.data import Dataset
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
 from topkit.rankers.sortnet.comparator import Comparator, Pairs
 from topkit.rankers.sortnet.sorting import canonical_order, merge_sort
 from topkit.scorers import Floats, Space, check
-from topkit.scorers.network import filled, one_blas_thread
+from topkit.scorers.network import filled
 
 Ints = NDArray[np.int64]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import over_queries
 from topkit.data import InputError
 from topkit.losses import Objective, Preferences, loss
-from topkit.rankers.blocks import over_queries
 from topkit.rankers.contract import Job
 from topkit.scorers import Floats
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from topkit.compute import Trace
+from topkit.compute import Trace, one_blas_thread
 from topkit.rankers.contract import Job
 from topkit.scorers import Floats, Linear
-from topkit.scorers.network import one_blas_thread
 
 Fit = Callable[[float, Floats], tuple[Floats, Trace]]
 """(l2, start) → weights and trace of ½·l2·‖w‖² + mean loss."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import over_queries
 from topkit.data import Dataset
 from topkit.losses.focused import top_rows
-from topkit.rankers.blocks import over_queries
 from topkit.scorers import Floats
 
 

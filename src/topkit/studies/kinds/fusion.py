@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from topkit.aggregate import AGGREGATORS, fuse
 from topkit.data import InputError, Judgments, Run, read_qrels, read_run
+from topkit.fusion import AGGREGATORS, fuse
 from topkit.metrics import evaluate_run
 from topkit.studies.fits import as_rows
 from topkit.studies.fusion import METHODS, replace_by_random

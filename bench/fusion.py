@@ -1,0 +1,354 @@
+"""Rank aggregation: robustness to random rankers, planted models, LETOR-agg, and speed beside ranx.
+
+``python -m bench.fusion`` runs everything; ``python -m bench.fusion robustness`` (or ``trec3``,
+``letor``, ``planted``, ``speed``, ``cost``) one part. Plots go to the folder ``bench/results``.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from tests.conftest import real_data_folder
+
+import topkit as tk
+from bench.timing import best_of, show
+from topkit.data import Grade, Judgments, Run
+from topkit.fusion import Ballots, fuse, kendall_distance
+from topkit.fusion.formats import read_ranking_table
+from topkit.fusion.mallows import sample
+from topkit.studies.fusion import replace_by_random
+
+PLOTS = Path("bench/results")
+LEVELS = (0, 10, 20, 30, 35)
+DRAWS = 5
+KEEP = 1000
+QUICK = ("combmnz", "borda", "rrf", "ulara", "agreement")
+PLANTED = (-1.0, -1.0, *[-0.05] * 7, 0.0)
+
+
+def trec3_runs() -> tuple[list[Run], Judgments]:
+    folder = real_data_folder()
+    if folder is None:
+        sys.exit("real data not at hand: set TOPKIT_DATA to its folder")
+    runs = [tk.read_run(path) for path in sorted((folder / "trec3" / "runs").glob("*.gz"))]
+    return runs, tk.read_qrels(folder / "trec3" / "qrels.txt")
+
+
+def measure(judgments: Judgments, run: Run, metrics: Sequence[str] = ("map", "p@10")) -> list[float]:
+    result = tk.evaluate_run(judgments, run, metrics, convention="trec")
+    return [float(result.mean[metric]) for metric in metrics]
+
+
+# -- random rankers ------------------------------------------------------------------------------------------
+
+
+def robustness(methods: Sequence[str] = (*QUICK, "mallows")) -> None:
+    """MAP and P@10 of each method with 0, 10, 20, 30, 35 of 40 TREC-3 systems replaced; table and plot."""
+    runs, judgments = trec3_runs()
+    alone = {run.name: measure(judgments, run)[0] for run in runs}
+    best_baseline = {}
+    table: dict[str, dict[int, np.ndarray]] = {method: {} for method in methods}
+    correlations: dict[int, list[float]] = {}
+    for level in LEVELS:
+        found: dict[str, list[list[float]]] = {method: [] for method in methods}
+        for draw in range(DRAWS if level else 1):
+            mixed = replace_by_random(runs, level, seed=1000 * level + draw, length=KEEP)
+            real = [run.name for run in mixed if not run.name.startswith("random-")]
+            for method in methods:
+                fusion = fuse(mixed, method, keep=KEEP, seed=draw)
+                found[method].append(measure(judgments, fusion.run))
+                if method == "agreement" and fusion.weights is not None:
+                    weights = [fusion.weights[name] for name in real]
+                    rho = spearman(weights, [alone[name] for name in real])
+                    correlations.setdefault(level, []).append(rho)
+        for method in methods:
+            table[method][level] = np.array(found[method])
+        best_baseline[level] = max(table[m][level][:, 0].mean() for m in ("combmnz", "borda", "rrf"))
+        print_level(level, table)
+    print_matrix("MAP", table, 0)
+    print_matrix("P@10", table, 1)
+    print("agreement's weights against MAP alone, Spearman:", end=" ")
+    print({level: round(float(np.mean(values)), 3) for level, values in correlations.items()})
+    ours = {level: float(table["agreement"][level][:, 0].mean()) for level in LEVELS}
+    for level in LEVELS:
+        ahead = ours[level] - best_baseline[level]
+        comb = ours[level] - float(table["combmnz"][level][:, 0].mean())
+        print(f"{level:3} random: agreement {ahead:+.4f} to the best of the three, {comb:+.4f} to combmnz")
+    plot_levels(table)
+
+
+def print_level(level: int, table: dict[str, dict[int, np.ndarray]]) -> None:
+    figures = "  ".join(f"{method} {rows[level][:, 0].mean():.4f}" for method, rows in table.items())
+    print(f"{level:3} random rankers, MAP: {figures}", flush=True)
+
+
+def print_matrix(title: str, table: dict[str, dict[int, np.ndarray]], column: int) -> None:
+    print(f"{title:<12}" + "".join(f"{level:>16}" for level in LEVELS))
+    for method, rows in table.items():
+        cells = [
+            f"{rows[level][:, column].mean():.4f} ± {rows[level][:, column].std():.4f}" for level in LEVELS
+        ]
+        print(f"{method:<12}" + "".join(f"{cell:>16}" for cell in cells), flush=True)
+
+
+def plot_levels(table: dict[str, dict[int, np.ndarray]]) -> None:
+    figure, axes = new_plot(2)
+    for axis, column, title in zip(axes, (0, 1), ("MAP", "P@10"), strict=True):
+        for method, rows in table.items():
+            means = [rows[level][:, column].mean() for level in LEVELS]
+            spread = [rows[level][:, column].std() for level in LEVELS]
+            axis.errorbar(LEVELS, means, spread, marker="o", capsize=2, label=method)
+        axis.set(xlabel="random rankers among 40", ylabel=title)
+    axes[0].legend()
+    save(figure, "robustness.png")
+
+
+# -- clean runs, LETOR-agg, planted models -------------------------------------------------------------------
+
+
+def trec3() -> None:
+    """MAP and P@10 on the 40 runs of TREC-3 as they are, with the time of each method."""
+    runs, judgments = trec3_runs()
+    alone = {run.name: measure(judgments, run) for run in runs}
+    name = max(alone, key=lambda key: alone[key][0])
+    print(f"{'best system ' + name:<24} MAP {alone[name][0]:.4f}  P@10 {alone[name][1]:.4f}")
+    for method in tk.AGGREGATORS:
+        if method == "weighted-borda":
+            continue
+        start = time.perf_counter()
+        fusion = fuse(runs, method, keep=KEEP)
+        seconds = time.perf_counter() - start
+        values = measure(judgments, fusion.run)
+        line = f"{method:<24} MAP {values[0]:.4f}  P@10 {values[1]:.4f}  {seconds:7.2f} s"
+        if fusion.weights is not None:
+            rho = spearman([fusion.weights[run.name] for run in runs], [alone[run.name][0] for run in runs])
+            line += f"  weights against MAP: Spearman {rho:.3f}"
+        print(line, flush=True)
+
+
+def letor() -> None:
+    """NDCG@10 and MAP of each method on MQ2008-agg, mean of the five test folds (convention letor4)."""
+    folder = real_data_folder()
+    assert folder is not None
+    metrics = ("ndcg@10", "map")
+    folds = []
+    for fold in range(1, 6):
+        place = folder / "MQ2008-agg" / f"Fold{fold}"
+        rows = (line.split(",") for line in (place / "rel_test.csv").read_text().split())
+        judgments = Judgments(tuple(Grade(query, doc, float(grade)) for query, _, doc, grade in rows))
+        folds.append((read_ranking_table(place / "rank_test.csv"), judgments))
+    singles: dict[str, list[list[float]]] = {}
+    for runs, judgments in folds:
+        for run in runs:
+            values = tk.evaluate_run(judgments, run, metrics, convention="letor4", missing="zero").mean
+            singles.setdefault(run.name, []).append([values[m] for m in metrics])
+    everywhere = {name: np.mean(values, axis=0) for name, values in singles.items() if len(values) == 5}
+    best = max(everywhere, key=lambda name: everywhere[name][0])
+    print(f"{'best system ' + best:<16} NDCG@10 {everywhere[best][0]:.4f}  MAP {everywhere[best][1]:.4f}")
+    for method in tk.AGGREGATORS:
+        if method == "weighted-borda":
+            continue
+        start = time.perf_counter()
+        found = []
+        for runs, judgments in folds:
+            values = tk.evaluate_run(judgments, tk.aggregate(runs, method), metrics, convention="letor4").mean
+            found.append([values[m] for m in metrics])
+        seconds = time.perf_counter() - start
+        mean = np.mean(found, axis=0)
+        print(f"{method:<16} NDCG@10 {mean[0]:.4f}  MAP {mean[1]:.4f}  {seconds:7.2f} s", flush=True)
+
+
+def planted_runs(seed: int, queries: int = 10, n: int = 30) -> list[Run]:
+    """K = 10 rankers that copy one order with θ = −1, −1, −0.05 × 7, 0: the paper's setting."""
+    runs = []
+    for i, theta in enumerate(PLANTED):
+        orders = sample(n, theta, queries, seed * 100 + i)
+        lists = {
+            f"q{q}": [(f"d{doc:02}", float(n - p)) for p, doc in enumerate(order)]
+            for q, order in enumerate(orders.tolist())
+        }
+        runs.append(Run.of(lists, f"ranker-{i}"))
+    return runs
+
+
+def planted() -> None:
+    """EM on the paper's setting: θ found, and each aggregate's Kendall distance to the truth."""
+    truth = [f"d{doc:02}" for doc in range(30)]
+
+    def far(run: Run) -> float:
+        return float(np.mean([kendall_distance([doc for doc, _ in run[q]], truth) for q in run]))
+
+    for estimate in ("metropolis", "borda"):
+        print(f"E step {estimate}")
+        for seed in range(5):
+            runs = planted_runs(seed)
+            fusion = fuse(runs, "mallows", estimate=estimate, seed=seed)
+            assert fusion.theta is not None
+            theta = np.array(list(fusion.theta.values()))
+            linear = float(np.corrcoef(theta, PLANTED)[0, 1])
+            others = ", ".join(f"{m} {far(tk.aggregate(runs, m)):.1f}" for m in ("borda", "kemeny", "ulara"))
+            print(f"  seed {seed}: θ {np.round(theta, 3).tolist()}")
+            print(
+                f"    γ {gamma(theta, PLANTED):.3f}  Pearson {linear:.3f}  "
+                f"Spearman {spearman(theta, PLANTED):.3f} (at most 0.809 with these ties)"
+            )
+            print(f"    distance to the truth: mallows {far(fusion.run):.1f}, {others}", flush=True)
+
+
+def spearman(a: Iterable[float], b: Iterable[float]) -> float:
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(list(a), list(b)).statistic)
+
+
+def gamma(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> float:
+    """Goodman and Kruskal's rank correlation: concordant less discordant pairs, among those without ties."""
+    x, y = np.asarray(a), np.asarray(b)
+    signs = np.sign(x[:, None] - x[None, :]) * np.sign(y[:, None] - y[None, :])
+    return float(signs.sum() / np.abs(signs).sum())
+
+
+# -- speed ---------------------------------------------------------------------------------------------------
+
+
+def speed() -> None:
+    """CombMNZ, Borda and RRF of the 40 parsed TREC-3 runs beside ranx, after its warm-up."""
+    import ranx
+
+    whole = [untied(run) for run in trec3_runs()[0]]
+    cases: list[tuple[str, dict[str, object], str, str | None, int, int]] = [
+        ("combmnz", {"scale": "min-max"}, "mnz", "min-max", 50, KEEP),
+        ("rrf", {}, "rrf", None, 50, KEEP),
+        (
+            "borda",
+            {"unranked": "shared"},
+            "bordafuse",
+            None,
+            5,
+            100,
+        ),  # the peer takes hours for all: quadratic
+    ]
+    for name, settings, peer, norm, topics, depth in cases:
+        runs = cut_runs(whole, depth, topics)
+        theirs = [ranx_run(run) for run in runs]
+        ranx.fuse([ranx_run(run) for run in cut_runs(runs[:2], 10, 2)], norm=norm, method=peer)
+        mine = tk.aggregate(runs, name, **settings)
+        start = time.perf_counter()
+        other = ranx.fuse(theirs, norm=norm, method=peer)
+        two = time.perf_counter() - start
+        for _ in range(3):
+            (one,) = best_of(lambda runs=runs, n=name, s=settings: tk.aggregate(runs, n, **s))  # type: ignore[misc]
+            if two < 30:
+                (again,) = best_of(lambda r=theirs, n=norm, m=peer: ranx.fuse(r, norm=n, method=m), turns=1)  # type: ignore[misc]
+                two = min(two, again)
+        apart = largest_difference(mine, other)
+        show(f"{name}, 40 runs, {topics} x {depth} (scores differ by {apart:.0e})", one, two, "ranx", "5x")
+
+
+def untied(run: Run) -> Run:
+    """The run with n, n − 1, … for scores, so that it does not matter how ties are broken."""
+    lengths = np.diff(run.ptr)
+    scores = np.repeat(run.ptr[1:], lengths) - np.arange(len(run.scores))
+    return Run(run.qids, run.ptr, run.docs, scores.astype(np.float64), run.name)
+
+
+def ranx_run(run: Run) -> object:
+    import ranx
+
+    return ranx.Run({q: dict(run[q]) for q in run}, name=run.name)
+
+
+def largest_difference(ours: Run, theirs: object) -> float:
+    """The largest difference of scores between two fused runs."""
+    other = theirs.to_dict()  # type: ignore[attr-defined]
+    worst = 0.0
+    for q in ours:
+        assert len(ours[q]) == len(other[q])
+        worst = max(worst, *(abs(score - other[q][doc]) for doc, score in ours[q]))
+    return worst
+
+
+def cut_runs(runs: Sequence[Run], depth: int, queries: int) -> list[Run]:
+    """The first ``depth`` documents of the first ``queries`` queries."""
+    cut = []
+    for run in runs:
+        rows = [np.arange(run.ptr[q], min(run.ptr[q] + depth, run.ptr[q + 1])) for q in range(queries)]
+        ptr = np.cumsum([0] + [len(part) for part in rows])
+        index = np.concatenate(rows)
+        cut.append(Run(run.qids[:queries], ptr, run.docs.take(index), run.scores[index].copy(), run.name))
+    return cut
+
+
+def cost() -> None:
+    """Mallows on top-100 lists of 38 systems and 50 topics; its time against the lists' length, plotted."""
+    runs, _ = trec3_runs()
+    full = [run for run in runs if np.diff(run.ptr).min() >= KEEP]
+    fuse(cut_runs(full, 10, 2), "mallows")  # compiled before the clock starts
+    print(f"{len(full)} systems, 50 topics")
+    depths, seconds, pools = (10, 20, 50, 100, 200), [], []
+    for depth in depths:
+        own = cut_runs(full, depth, 50)
+        start = time.perf_counter()
+        fusion = fuse(own, "mallows", depth=depth)
+        seconds.append(time.perf_counter() - start)
+        pools.append(float(Ballots.of(own).pool_sizes.mean()))
+        goal = "  (goal: under 60 s)" if depth == 100 else ""
+        print(
+            f"top-{depth:<4} pool {pools[-1]:7.1f}  {seconds[-1]:7.2f} s  {len(fusion.trace)} EM steps  "
+            f"R̂ {fusion.diagnostics['r_hat']:.3f}{goal}",
+            flush=True,
+        )
+    figure, axes = new_plot(1)
+    axes[0].loglog(depths, seconds, marker="o")
+    axes[0].set(xlabel="length of the lists", ylabel="seconds, 38 systems x 50 topics", title="Mallows EM")
+    save(figure, "mallows_cost.png")
+    sort_cost()
+
+
+def sort_cost() -> None:
+    """Kendall's distance is n log n: a million items."""
+    rng = np.random.default_rng(0)
+    for n in (10_000, 100_000, 1_000_000):
+        order = rng.permutation(n).tolist()
+        (seconds,) = best_of(lambda order=order, n=n: kendall_distance(order, range(n)), turns=2)  # type: ignore[misc]
+        print(f"Kendall's distance of {n:>9,} items: {seconds:.3f} s")
+
+
+def new_plot(columns: int):  # type: ignore[no-untyped-def]
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, columns, figsize=(6 * columns, 4), squeeze=False, layout="constrained")
+    return figure, axes[0]
+
+
+def save(figure, name: str) -> None:  # type: ignore[no-untyped-def]
+    PLOTS.mkdir(exist_ok=True)
+    figure.savefig(PLOTS / name, dpi=120)
+    print(f"plot: {PLOTS / name}")
+
+
+PARTS = {
+    "planted": planted,
+    "trec3": trec3,
+    "robustness": robustness,
+    "letor": letor,
+    "speed": speed,
+    "cost": cost,
+}
+
+
+def main(parts: Sequence[str] = ()) -> None:
+    for name in parts or PARTS:
+        print(f"-- {name}: {(PARTS[name].__doc__ or '').splitlines()[0]}", flush=True)
+        PARTS[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

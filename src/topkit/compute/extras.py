@@ -1,0 +1,30 @@
+"""Optional dependencies: imported where they are used, with an error that names the extra to install."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class MissingExtraError(ImportError):
+    """An optional dependency is not installed; the message says how to install it."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        self.module, self.extra = module, extra
+        super().__init__(f"{module} is not installed; run: pip install 'topkit[{extra}]'")
+
+
+def require(module: str, extra: str) -> Any:
+    """The imported module, or an error that names the extra of topkit which contains it.
+
+    >>> require("not_a_package.part", "plots")
+    Traceback (most recent call last):
+    topkit.compute.extras.MissingExtraError: not_a_package is not installed; run: pip install 'topkit[plots]'
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        top = module.partition(".")[0]
+        if error.name is None or error.name.partition(".")[0] != top:
+            raise  # the package is there, but one of its own imports is not
+        raise MissingExtraError(top, extra) from None

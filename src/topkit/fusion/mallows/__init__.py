@@ -1,0 +1,29 @@
+"""The Mallows model of rankings: the model, EM for rankers of unequal skill, and fusion by it."""
+
+from topkit.fusion.mallows.dispersion import ListLaw
+from topkit.fusion.mallows.em import MallowsFit, Problem, Sampler, fit_mallows
+from topkit.fusion.mallows.fusion import mallows, scale_reduction
+from topkit.fusion.mallows.model import (
+    expected_distance,
+    expected_top_k_distance,
+    log_likelihood,
+    log_normaliser,
+    probabilities,
+    sample,
+)
+
+__all__ = [
+    "ListLaw",
+    "MallowsFit",
+    "Problem",
+    "Sampler",
+    "expected_distance",
+    "expected_top_k_distance",
+    "fit_mallows",
+    "log_likelihood",
+    "log_normaliser",
+    "mallows",
+    "probabilities",
+    "sample",
+    "scale_reduction",
+]

@@ -1,0 +1,253 @@
+"""Numba kernels of the Mallows model: the law of lists, its inverse, and Metropolis sampling.
+
+Random numbers come from a splitmix64 state that the caller seeds, so a chain is the same whichever thread
+runs it. Plain twins are in the tests.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from topkit.fusion.kernels import augmented_distance
+
+# -- the law of lists ----------------------------------------------------------------------------------------
+
+FLAT = 1e-5
+"""Below j·|θ| = FLAT a variable on 0..j−1 is uniform to double precision; series replace the quotients."""
+
+
+@njit(cache=True, nogil=True)
+def _fill(theta, logs, means, variances):  # type: ignore[no-untyped-def]
+    """Sums over i ≤ j of log [i], and of mean and variance of v with P(v) ∝ e^{θv} on 0..i−1."""
+    logs[0] = means[0] = variances[0] = 0.0
+    for j in range(1, len(logs)):
+        if -j * theta < FLAT:
+            log, mean, variance = np.log(j) + theta * (j - 1) / 2, (j - 1) / 2, (j * j - 1) / 12
+            mean += theta * variance
+        else:
+            one, all_of = np.expm1(min(-theta, 700.0)), np.expm1(min(-j * theta, 700.0))
+            log = np.log(-np.expm1(j * theta)) - np.log(-np.expm1(theta))
+            mean = 1 / one - j / all_of
+            variance = (1 + 1 / one) / one - j * j * (1 + 1 / all_of) / all_of
+        logs[j] = logs[j - 1] + log
+        means[j] = means[j - 1] + mean
+        variances[j] = variances[j - 1] + variance
+
+
+@njit(cache=True, nogil=True)
+def list_law(theta, pools, depths, lengths, log_factorials, tables, room):  # type: ignore[no-untyped-def]
+    """Σ_q log Z(θ), Σ_q E_θ(D) and Σ_q Var_θ(D) of one ranker's lists; see ListLaw.
+
+    ``tables`` is room for three tables over 0..longest list, ``room`` for the overlaps of one query.
+    """
+    logs, means, variances = tables[0], tables[1], tables[2]
+    _fill(theta, logs, means, variances)
+    total_log = total_mean = total_variance = 0.0
+    for q in range(len(pools)):
+        n, d, length = pools[q], depths[q], lengths[q]
+        least, most = max(0, length - (n - d)), min(d, length)
+        top = -np.inf
+        for z in range(least, most + 1):
+            r, s = d - z, length - z
+            m = min(r, s)
+            constant = r * s - m * (m - 1) / 2
+            room[0, z - least] = (
+                log_factorials[n - d] - log_factorials[n - d - s] + theta * constant
+                + logs[length] - logs[s] + logs[d] - logs[z] - logs[r]
+            )  # fmt: skip
+            room[1, z - least] = constant + means[length] - means[s] + means[d] - means[z] - means[r]
+            room[2, z - least] = variances[length] - variances[s] + variances[d] - variances[z] - variances[r]
+            top = max(top, room[0, z - least])
+        weight = first = second = 0.0
+        for i in range(most - least + 1):
+            p = np.exp(room[0, i] - top)
+            weight += p
+            first += p * room[1, i]
+            second += p * (room[2, i] + room[1, i] ** 2)
+        mean = first / weight
+        total_log += top + np.log(weight)
+        total_mean += mean
+        total_variance += max(second / weight - mean * mean, 0.0)
+    return total_log, total_mean, total_variance
+
+
+@njit(cache=True, nogil=True)
+def solve_theta(distance, near, limit, pools, depths, lengths, log_factorials, tables, room):  # type: ignore[no-untyped-def]
+    """θ in [−limit, 0] with Σ_q E_θ(D) = distance, by Newton's method kept within a bracket."""
+    _, chance, _ = list_law(0.0, pools, depths, lengths, log_factorials, tables, room)
+    _, least, _ = list_law(-limit, pools, depths, lengths, log_factorials, tables, room)
+    if distance >= chance:
+        return 0.0
+    if distance <= least:
+        return -limit
+    low, high, theta = -limit, 0.0, near
+    for _ in range(200):
+        if not low < theta < high:
+            theta = (low + high) / 2
+        _, mean, variance = list_law(theta, pools, depths, lengths, log_factorials, tables, room)
+        if mean < distance:
+            low = theta
+        else:
+            high = theta
+        if abs(mean - distance) <= 1e-10 * chance or high - low < 1e-13:
+            break
+        theta = theta - (mean - distance) / variance if variance > 0.0 else low
+    return theta
+
+
+# -- sampling ------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def all_distances(top, ranks, lengths, out):  # type: ignore[no-untyped-def]
+    """The distance of ``top`` to every ranker's list."""
+    tree = np.empty(lengths.max() + 1, np.int64)
+    for i in range(len(ranks)):
+        out[i] = augmented_distance(top, ranks[i], lengths[i], tree)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _random(state):  # type: ignore[no-untyped-def]
+    """A number in [0, 1) from a splitmix64 state of one word."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _margin(support, a, b):  # type: ignore[no-untyped-def]
+    """Weight for a above b minus weight for b above a."""
+    return np.float64(support[a, b]) - np.float64(support[b, a])
+
+
+@njit(cache=True, nogil=True)
+def _move_inside(order, p, q, support):  # type: ignore[no-untyped-def]
+    """Change of the energy when the document at place p moves to place q and those between make room."""
+    change = 0.0
+    if p < q:
+        for j in range(p + 1, q + 1):
+            change += _margin(support, order[p], order[j])
+    else:
+        for j in range(q, p):
+            change -= _margin(support, order[p], order[j])
+    return change
+
+
+@njit(cache=True, nogil=True)
+def _move(order, place, p, q):  # type: ignore[no-untyped-def]
+    """Move the document at place p to place q."""
+    a = order[p]
+    step = 1 if p < q else -1
+    while p != q:
+        order[p] = order[p + step]
+        place[order[p]] = p
+        p += step
+    order[q] = a
+    place[a] = q
+
+
+@njit(cache=True, nogil=True)
+def _swap_outside(order, depth, p, q, support, column_sums):  # type: ignore[no-untyped-def]
+    """Change of the energy's pair part when the document at place p leaves the list for the one at q."""
+    a, b = order[p], order[q]
+    change = column_sums[b] - column_sums[a]
+    for j in range(p):
+        x = order[j]
+        change += np.float64(support[x, a]) - np.float64(support[x, b])
+    for j in range(p + 1, depth):
+        x = order[j]
+        change += np.float64(support[a, x]) - np.float64(support[b, x])
+    return change
+
+
+@njit(cache=True, nogil=True)
+def metropolis(  # type: ignore[no-untyped-def]
+    order, depth, support, ranks, lengths, weights, plan, seed, distances, places, energies
+):
+    """Metropolis chain over lists of the first ``depth`` of n documents → share of accepted moves.
+
+    The target is exp(−Σ weights_i · distance_i). A step moves a document within the list, by a number of
+    places drawn on a doubling scale, or (when depth < n) puts one from outside in the place of one in the
+    list, mostly near its end; candidates come in proportion to the lists that have them, which the
+    acceptance allows for. ``order`` holds the state. ``plan`` is (burn_in, samples, thin): every ``thin``
+    steps after ``burn_in`` a sample adds to ``distances`` (by ranker) and to ``places`` (document × place, if
+    it has columns) and goes into ``energies``.
+    """
+    n, rankers = len(order), len(lengths)
+    burn_in, samples, thin = plan
+    state = np.empty(1, np.uint64)
+    state[0] = np.uint64(seed)
+    scales = 1
+    while (1 << scales) < depth:
+        scales += 1
+    place = np.empty(n, np.int64)
+    for p in range(n):
+        place[order[p]] = p
+    column_sums, lists = np.zeros(n), np.zeros(n)
+    if depth < n:
+        for x in range(n):
+            for a in range(n):
+                column_sums[a] += support[x, a]
+        for i in range(rankers):
+            for a in range(n):
+                lists[a] += weights[i] > 0.0 and ranks[i, a] > 0
+        lists += 0.1
+    up_to = np.cumsum(lists)
+    missing = np.empty(rankers, np.int64)
+    for i in range(rankers):
+        missing[i] = min(depth, lengths[i])
+        for p in range(depth):
+            missing[i] -= ranks[i, order[p]] > 0
+    own = np.empty(rankers, np.int64)
+    all_distances(order[:depth], ranks, lengths, own)
+    energy = 0.0
+    for i in range(rankers):
+        energy += weights[i] * own[i]
+    accepted = 0
+    taken = 0
+    steps = burn_in + samples * thin
+    for step in range(1, steps + 1):
+        if depth < n and (depth == 1 or _random(state) < 0.5):
+            u = _random(state)
+            p = depth - 1 - int(depth * u * u)
+            a, b = order[p], np.searchsorted(up_to, _random(state) * up_to[-1], side="right")
+            q = place[b]
+            if q >= depth:
+                change = _swap_outside(order, depth, p, q, support, column_sums)
+                for i in range(rankers):
+                    gone, come = ranks[i, a] > 0, ranks[i, b] > 0
+                    if gone and not come:  # m grows by one, and m(m−1)/2 by m
+                        change -= weights[i] * missing[i]
+                    elif come and not gone:
+                        change += weights[i] * (missing[i] - 1)
+                if _random(state) * lists[b] < np.exp(-change) * lists[a]:
+                    for i in range(rankers):
+                        missing[i] += int(ranks[i, a] > 0) - int(ranks[i, b] > 0)
+                    order[p], order[q] = b, a
+                    place[a], place[b] = q, p
+                    energy += change
+                    accepted += 1
+        elif depth > 1:
+            span = 1 + int(_random(state) * (1 << int(_random(state) * scales)))
+            p = int(_random(state) * depth)
+            q = p + span if _random(state) < 0.5 else p - span
+            if 0 <= q < depth:
+                change = _move_inside(order, p, q, support)
+                if change <= 0.0 or _random(state) < np.exp(-change):
+                    _move(order, place, p, q)
+                    energy += change
+                    accepted += 1
+        if step > burn_in and (step - burn_in) % thin == 0:
+            all_distances(order[:depth], ranks, lengths, own)
+            for i in range(rankers):
+                distances[i] += own[i]
+            if places.shape[1] > 0:
+                for p in range(depth):
+                    places[order[p], p] += 1
+            energies[taken] = energy
+            taken += 1
+    return accepted / max(steps, 1)

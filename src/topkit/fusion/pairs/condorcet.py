@@ -1,0 +1,31 @@
+"""Condorcet fusion: documents by the majorities they win."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.compute import thread_map
+from topkit.fusion.ballots import Ballots
+from topkit.fusion.pairs.support import cut_at, pair_support, with_rest
+from topkit.fusion.result import Outcome
+
+Floats = NDArray[np.float64]
+
+
+def condorcet(ballots: Ballots, *, depth: int = 100) -> Outcome:
+    """Condorcet fusion by Copeland's rule: majorities won minus majorities lost against the rest of the pool.
+
+    A document that beats every other (a Condorcet winner) is first. ``depth``: lists are cut here, and
+    documents beyond follow by the Borda count.
+    """
+    cut = cut_at(ballots, depth)
+    ones = np.ones(cut.n_rankers)
+
+    def copeland(q: int) -> Floats:
+        support = pair_support(cut, q, ones)
+        return np.asarray(np.sign(support - support.T).sum(axis=1), np.float64)
+
+    parts = thread_map(copeland, range(len(cut)))
+    inner = np.concatenate([part - part.min(initial=0.0) + 1 for part in parts] or [np.zeros(0)])
+    return Outcome(with_rest(ballots, cut, inner, ones))

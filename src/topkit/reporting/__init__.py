@@ -1,0 +1,1 @@
+"""Showing results: tables, marks of significance, plots, HTML pages and progress."""

@@ -1,0 +1,102 @@
+"""The default aggregator: its parts by hand, planted factors, and rankers that know nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import topkit as tk
+from tests.fusion.test_ulara import noisy_runs
+from topkit.data import Run
+from topkit.fusion import Ballots, fuse
+from topkit.fusion.agreement import agreement_matrix, common_factor, unseen_documents
+
+
+def test_unseen_documents_by_hand() -> None:
+    # three lists; a in all, b and c in two, d, e, f in one: 2/3 · 3·2/(2·3) = 2/3
+    listed = np.array([[1, 1, 0, 1, 0, 0], [1, 1, 1, 0, 1, 0], [1, 0, 1, 0, 0, 1]], bool)
+    assert unseen_documents(listed) == pytest.approx(2 / 3)
+    assert unseen_documents(np.ones((4, 5), bool)) == 0.0
+
+
+def test_common_factor_finds_planted_loadings() -> None:
+    a = np.array([0.9, 0.5, 0.7, 0.0, 0.3])
+    matrix = np.outer(a, a)
+    np.fill_diagonal(matrix, 1.0)
+    found, trace = common_factor(matrix)
+    assert trace.converged
+    assert trace.steps > 2
+    np.testing.assert_allclose(found, a, atol=0.01)
+
+
+def test_agreement_of_two_complete_orders_is_a_correlation() -> None:
+    runs = [
+        Run.of({"q": [(doc, -float(p)) for p, doc in enumerate(order)]}, order) for order in ("abcd", "bacd")
+    ]
+    ballots = Ballots.of(runs)
+    points = 4.0 - ballots.places
+    expected = np.corrcoef([3, 2, 1, 0], [2, 3, 1, 0])[0, 1]
+    assert agreement_matrix(ballots, points)[0, 1] == pytest.approx(expected)
+
+
+def test_documents_nobody_returned_count() -> None:
+    """Two lists of two with one in common: Chao adds ½ · 2·1/(2·2) = 0.25 documents to the three."""
+    ballots = Ballots.of([Run.of({"q": [("a", 2.0), ("b", 1.0)]}), Run.of({"q": [("a", 2.0), ("c", 1.0)]})])
+    n = 3.25
+    points = np.ones(4)
+    mean = 2 / n
+    expected = (1 / n - mean**2) / (mean - mean**2)
+    assert agreement_matrix(ballots, points)[0, 1] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("good", "bad"), [(6, 0), (6, 3), (5, 10), (3, 12)])
+def test_random_rankers_count_for_little_and_the_fusion_stays_good(good: int, bad: int) -> None:
+    runs = noisy_runs(good, bad, seed=bad)
+    fusion = fuse(runs)
+    assert fusion.method == "agreement"
+    assert fusion.weights is not None
+    kind = {name: name.split("-")[0] for name in fusion.weights}
+    share = sum(w for name, w in fusion.weights.items() if kind[name] == "bad")
+    assert share < 0.08
+
+    def hits(run: Run) -> float:
+        return float(np.mean([sum(int(doc[1:]) < 10 for doc, _ in run[q][:10]) for q in run]))
+
+    alone = tk.aggregate(runs[:good], "borda")
+    assert hits(fusion.run) > hits(alone) - 0.5
+    if bad > good:
+        assert hits(fusion.run) > hits(tk.aggregate(runs, "combmnz"))
+
+
+def test_weights_follow_skill() -> None:
+    rng = np.random.default_rng(1)
+    noise = [2.0, 5.0, 10.0, 20.0, 40.0]
+    runs = [
+        Run.of(
+            {
+                f"q{q}": [
+                    (f"d{doc}", -float(p))
+                    for p, doc in enumerate(np.argsort(np.arange(80) + rng.normal(scale=s, size=80))[:25])
+                ]
+                for q in range(20)
+            },
+            f"noise-{s:02.0f}",
+        )
+        for s in noise
+    ]
+    fusion = fuse(runs)
+    found = list(fusion.per_ranker["agreement"].values())
+    assert found[0] > found[2] > found[3] > found[4]
+    assert fusion.table()[-1][0] == "noise-40"
+
+
+def test_nobody_agrees_is_equal_weights() -> None:
+    apart = [Run.of({"q": [(f"{name}{i}", -float(i)) for i in range(4)]}, name) for name in "abc"]
+    fusion = fuse(apart)
+    assert fusion.weights == pytest.approx({"a": 1 / 3, "b": 1 / 3, "c": 1 / 3})
+    assert [doc for doc, _ in fusion.run["q"]][:3] == ["a0", "b0", "c0"]
+
+
+def test_one_ranker_keeps_its_order() -> None:
+    run = Run.of({"q": [("x", 3.0), ("b", 2.0), ("a", 1.0)]}, "alone")
+    assert [doc for doc, _ in tk.aggregate([run])["q"]] == ["x", "b", "a"]

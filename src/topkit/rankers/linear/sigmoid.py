@@ -34,8 +34,9 @@ class Sigmoid:
     stays near its start: the weights of the ranker named ``base`` (with ``base_settings``), trained first, or
     ``start`` (see :func:`refine_with_sigmoid`). As the order does not depend on the length of w, the start is
     scaled so that scores have a deviation of 1 within queries, where the sigmoid is not flat. Gradient
-    descent, the step halved from 0.05 whenever the objective would rise, until its relative decrease is below 1e-8.
-    With ``l2=None`` and validation data, λ is chosen from a grid. Carvalho, Elsas, Cohen & Carbonell, LR4IR 2008.
+    descent, the step halved from 0.05 whenever the objective would rise, until its relative decrease is below
+    1e-8. With ``l2=None`` and validation data, λ is chosen from a grid. Carvalho, Elsas, Cohen & Carbonell,
+    LR4IR 2008.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])

@@ -28,7 +28,7 @@ docs: $(DEV)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[web]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plots,text]'
 	touch $@
 
 $(DEV): $(READY)

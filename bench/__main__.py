@@ -7,7 +7,7 @@ from importlib import import_module
 
 ALL = ["data", "metrics", "losses"]
 """The ratios to peers. The studies take longer and are called by name: labelling, rankers, svm_boosting,
-aggregate, features, lr, mix, studies, ship, web."""
+fusion, features, lr, mix, studies, ship, web."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Reading LETOR text, Parquet and TREC runs beside peers, and its memory. ``python -m bench.data``"""
+"""Reading LETOR text, Parquet and TREC runs compared with peers, and its memory. ``python -m bench.data``"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from bench.timing import best_of, show

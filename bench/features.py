@@ -1,4 +1,4 @@
-"""Corpus to data set: quality on Cranfield and WikiQA, and speed beside bm25s. ``python -m bench.features``
+"""Corpus to data set: quality on Cranfield and WikiQA, and speed compared with bm25s. ``python -m bench.features``
 
 Name parts to run only those: ``python -m bench.features cranfield sentences speed linear``.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from bench.timing import best_of, show
@@ -64,7 +64,7 @@ def ranksvm(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDAr
 
 
 def boosted_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
-    """LambdaMART by LightGBM on features normalised per query, as many trees as validation likes best."""
+    """LambdaMART by LightGBM on features normalised per query, with the number of trees chosen on validation data."""
     import lightgbm
 
     def ready(data: tk.Dataset) -> tk.Dataset:
@@ -93,7 +93,7 @@ def boosted_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset]
 
 
 def cranfield() -> None:
-    """Index, features of the best 100 by BM25, five folds, two rankers beside BM25 alone, significance."""
+    """Index, features of the best 100 by BM25, five folds, two rankers compared with BM25 alone, significance."""
     folder = real_data_folder()
     if folder is None:
         print("Cranfield is not at hand: set TOPKIT_DATA")
@@ -183,7 +183,7 @@ def regression_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Datas
 
 
 def sentences() -> None:
-    """WikiQA: three learners beside the language model, R-precision, and F1 by depth and by threshold."""
+    """WikiQA: three learners compared with the language model, R-precision, and F1 by depth and by threshold."""
     folder = real_data_folder()
     if folder is None:
         print("WikiQA is not at hand: set TOPKIT_DATA")
@@ -230,7 +230,7 @@ def generated_texts(documents: int, words: int, seed: int = 0) -> list[str]:
 
 
 def speed() -> None:
-    """Indexing 200,000 short documents: tokens, stop words, stems and postings, beside bm25s."""
+    """Indexing 200,000 short documents: tokens, stop words, stems and postings, compared with bm25s."""
     import bm25s
     import Stemmer
 
@@ -298,7 +298,7 @@ def linear() -> None:
     for what, spent in zip(("text", "link"), times, strict=True):
         each, start = np.polyfit(many, spent, 1)
         print(
-            f"{what}: {start:.2f} s + {1000 * each:.2f} ms a query, "
+            f"{what}: {start:.2f} s + {1000 * each:.2f} ms per query, "
             f"correlation {np.corrcoef(many, spent)[0, 1]:.4f}"
         )
     plot_growth(rows, Path(tempfile.gettempdir()) / "features-growth.svg")

@@ -1,4 +1,4 @@
-"""Rank aggregation: robustness to random rankers, planted models, LETOR-agg, and speed beside ranx.
+"""Rank aggregation: robustness to random rankers, planted models, LETOR-agg, and speed compared with ranx.
 
 ``python -m bench.fusion`` runs everything; ``python -m bench.fusion robustness`` (or ``trec3``,
 ``letor``, ``planted``, ``speed``, ``cost``) one part. Plots go to the folder ``bench/results``.
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from bench.timing import best_of, show
@@ -216,7 +216,7 @@ def gamma(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> f
 
 
 def speed() -> None:
-    """CombMNZ, Borda and RRF of the 40 parsed TREC-3 runs beside ranx, after its warm-up."""
+    """CombMNZ, Borda and RRF of the 40 parsed TREC-3 runs compared with ranx, after its warm-up."""
     import ranx
 
     whole = [untied(run) for run in trec3_runs()[0]]

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from itertools import permutations
 from pathlib import Path
 
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit.labelling as room
 from topkit.labelling import STRATEGIES, Labelling
@@ -31,7 +31,7 @@ COMPARING = [name for name in STRATEGIES if name not in ("graded", "reliable")]
 
 
 def cells(settings: list[Setting], orders: int) -> Iterator[Outcome]:
-    """Outcomes from the file where they are there, else run and kept."""
+    """Outcomes, from the results file if they are there; new ones are added to it."""
     folder = Path(str(room.__file__)).parent
     sources = [folder / "contest.py", folder / "known.py", folder / "simulate.py"]
     sources += sorted((folder / "strategies").glob("*.py"))
@@ -114,7 +114,7 @@ def speed(_: int) -> None:
             Labelling.from_answers(items, 10, name, prior=given, answers=lab.answers)
             replayed = time.perf_counter() - start
             label = name + (" with a prior" if given else "")
-            figures = f"{1000 * asked / len(lab.answers):.3f} ms a question, replay {replayed:.3f} s"
+            figures = f"{1000 * asked / len(lab.answers):.3f} ms per question, replay {replayed:.3f} s"
             print(f"{label:<24} {len(lab.answers):5} answers, {figures}")
     lab = Labelling(items[:50], 10, "reliable")
     start, slowest = time.perf_counter(), 0.0
@@ -124,7 +124,9 @@ def speed(_: int) -> None:
         lab = lab.answer("a" if (rank[a] < rank[str(b)]) == (len(lab.answers) % 9 > 0) else "b")
         slowest = max(slowest, time.perf_counter() - before)
     mean = (time.perf_counter() - start) / len(lab.answers)
-    print(f"reliable at n = 50: {1000 * mean:.2f} ms a question in the mean, {1000 * slowest:.0f} ms at most")
+    print(
+        f"reliable at n = 50: {1000 * mean:.2f} ms per question on average, {1000 * slowest:.0f} ms at most"
+    )
 
 
 def exact(_: int) -> None:
@@ -149,7 +151,7 @@ def study(_: int) -> None:
     print(agreement_report(judged, judged))
     folder = real_data_folder()
     if folder is None:
-        print("music-prefs: no real data at hand")
+        print("music-prefs: the real data is not available")
         return
     columns = {"query": "Input.query", "a": "Input.docA", "b": "Input.docB", "answer": "Answer.radio"}
     columns |= {"assessor": "WorkerId", "seconds": "WorkTimeInSeconds"}

@@ -1,4 +1,4 @@
-"""Cost of losses: beside numpy.exp, against list length, and in training. ``python -m bench.losses``
+"""Cost of losses: compared with numpy.exp, against list length, and in training. ``python -m bench.losses``
 
 One thread. Times are processor time, so that a busy machine changes them little; ratios are within one run.
 ``python -m bench.losses plot FILE`` also draws cost against length; training is compared with PyTorch where
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from topkit.data.truth import top_k_labels
@@ -77,11 +77,11 @@ def ratios() -> None:
 
 
 def growth() -> dict[str, list[tuple[int, float]]]:
-    """Nanoseconds a document for lists of 100 to 10,000 documents with a total order as truth."""
+    """Nanoseconds per document for lists of 100 to 10,000 documents with a total order as truth."""
     rng = np.random.default_rng(0)
     lengths = (100, 300, 1000, 3000, 10_000)
     found: dict[str, list[tuple[int, float]]] = {}
-    print("\nnanoseconds a document, by length of list, and growth beside n log n")
+    print("\nnanoseconds a document, by length of list, and growth compared with n log n")
     print(f"{'':<16}" + "".join(f"{length:>9,}" for length in lengths))
     for name in LINEAR_TIME:
         found[name] = []
@@ -104,7 +104,7 @@ def growth() -> dict[str, list[tuple[int, float]]]:
 
 
 def plot(found: dict[str, list[tuple[int, float]]], path: str) -> None:
-    """Cost of one list against its length, beside n and n log n."""
+    """Cost of one list against its length, compared with n and n log n."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -115,20 +115,20 @@ def plot(found: dict[str, list[tuple[int, float]]], path: str) -> None:
         axes.loglog([n for n, _ in points], [n * cost / 1000 for n, cost in points], "o-", label=name)
     lengths = np.array([100, 10_000])
     axes.loglog(lengths, lengths * np.log(lengths) / 100, "k:", label="∝ n log n")
-    axes.set(xlabel="documents in the list", ylabel="value and gradient, µs a list")
+    axes.set(xlabel="documents in the list", ylabel="value and gradient, µs per list")
     axes.legend(fontsize=8)
     figure.savefig(path)
     print(f"plot in {path}")
 
 
 def training() -> None:
-    """Linear ListNet on MQ2008 Fold1 to convergence, beside a full-batch PyTorch loop or LGBMRanker.
+    """Linear ListNet on MQ2008 Fold1 to convergence, compared with a full-batch PyTorch loop or LGBMRanker.
 
     Converged means the same for all: no component of the gradient above 1e-5.
     """
     folder = real_data_folder()
     if folder is None:
-        print("training: no real data at hand")
+        print("training: the real data is not available")
         return
     train = tk.read_letor(folder / "MQ2008" / "Fold1" / "train.txt")
     settings = {"l2": 1e-3, "tolerance": 1e-5, "normalise": "none"}

@@ -1,4 +1,4 @@
-"""Evaluation beside ir-measures and pytrec_eval, from arrays and as a command. ``python -m bench.metrics``
+"""Evaluation compared with ir-measures and pytrec_eval, from arrays and as a command. ``python -m bench.metrics``
 
 ERR is in our list only: pytrec_eval has none, and ir-measures starts perl for it.
 """
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 from bench.timing import best_of, show
 from topkit.data import Strings
@@ -68,7 +68,7 @@ def cold_command() -> None:
     """A command that starts, reads one TREC-3 run and its judgments, evaluates and prints."""
     folder = real_data_folder()
     if folder is None:
-        print("cold commands: no real data at hand")
+        print("cold commands: the real data is not available")
         return
     programs = Path(sys.executable).parent
     with tempfile.TemporaryDirectory() as place:

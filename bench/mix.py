@@ -1,4 +1,4 @@
-"""Tune and mix beside its parts, one part for each claim of the guide.
+"""Tune and mix compared with its parts, one part for each claim of the guide.
 
 ``python -m bench.mix [mq2008] [ohsumed] [bandit] [fold] [speed] [members]``; the studies are
 ``examples/calibration.toml`` and ``examples/mix-curve.toml``.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from topkit.rankers.contract import Job
@@ -99,7 +99,7 @@ def ohsumed() -> None:
 
 
 def bandit(*bases: tuple[str, int]) -> None:
-    """Seconds a round and NDCG@10 on 136 features: exhaustive search beside Exp3.G, both for 100 rounds.
+    """Seconds per round and NDCG@10 on 136 features: exhaustive search compared with Exp3.G, both for 100 rounds.
 
     The features are the 46 of MQ2008, their z-scores, and 44 products of neighbours: as many as MSLR's.
     """
@@ -165,7 +165,7 @@ def fold_time() -> None:
 
 
 def speed() -> None:
-    """Documents a second that a saved mixture of the default size scores, features prepared and all."""
+    """Documents per second that a saved mixture of the default size scores, features prepared and all."""
     fitted, _ = default_fit()
     test = fold("MQ2008", 1)[2]
     with tempfile.TemporaryDirectory() as folder:
@@ -184,7 +184,7 @@ def speed() -> None:
     used = sum(member.weight > 0 for member in model.members)
     print(
         f"{len(many)} documents, {len(model.members)} members ({used} with a weight): {best:.2f} s, "
-        f"{len(many) / best:,.0f} documents a second (wanted: 50,000), {len(many) / busy:,.0f} a CPU second"
+        f"{len(many) / best:,.0f} documents per second (wanted: 50,000), {len(many) / busy:,.0f} a CPU second"
     )
 
 

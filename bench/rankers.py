@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from topkit.rankers.tuning import tune
@@ -44,7 +44,7 @@ class Cell:
 def parts(cell: Cell) -> list[tk.Dataset]:
     folder = real_data_folder()
     if folder is None:
-        raise SystemExit("no real data at hand: set TOPKIT_DATA")
+        raise SystemExit("the real data is not available: set TOPKIT_DATA")
     names = [Path(folder, cell.data, f"Fold{cell.fold}", f"{part}.txt") for part in ("train", "vali", "test")]
     found = [tk.read_letor(name) for name in names]
     return found if cell.top_k is None else [data.top_k(cell.top_k, cell.seed) for data in found]
@@ -101,7 +101,7 @@ def ohsumed() -> None:
 
 
 def topk(k: int = 10, seeds: int = 5) -> None:
-    """FocusedNet beside RankNet and ListNet on top-k truth made from MQ2008, with a paired t-test."""
+    """FocusedNet compared with RankNet and ListNet on top-k truth made from MQ2008, with a paired t-test."""
     from topkit.metrics.significance import paired_t
 
     measures = ((f"kndcg@{k}", "yahoo"), ("kerr", "yahoo"))

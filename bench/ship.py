@@ -1,4 +1,4 @@
-"""Shipping and scaling, one part a promise. ``python -m bench.ship serving|dask|killed|lightgbm|outofcore``
+"""Shipping and scaling, one part per claim. ``python -m bench.ship serving|dask|killed|lightgbm|outofcore``
 
 Each part makes its own data, prints its figures and ends with what was asked of it.
 """

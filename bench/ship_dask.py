@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import psutil
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from bench.ship_data import part, write_large
@@ -92,7 +92,7 @@ def killed() -> None:
 
 
 def lightgbm() -> None:
-    """LambdaMART through lightgbm.dask against the local one, on made-up data and on MQ2008's five folds."""
+    """LambdaMART through lightgbm.dask against the local one, on synthetic data and on MQ2008's five folds."""
     settings = {"trees": 100, "leaves": 15, "rate": 0.1}
 
     def mean(fitted: tk.rankers.Learner, test: tk.Dataset) -> float:

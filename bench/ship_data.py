@@ -1,4 +1,4 @@
-"""Made-up data of any size, written in parts: grades are a noisy function of features."""
+"""Synthetic data of any size, written in parts: grades are a noisy function of features."""
 
 from __future__ import annotations
 

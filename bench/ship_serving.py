@@ -1,4 +1,4 @@
-"""Requests a second of ``topkit serve`` against a bare FastAPI endpoint that multiplies the same matrix."""
+"""Requests per second of ``topkit serve`` against a bare FastAPI endpoint that multiplies the same matrix."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def _client(port: int, request: bytes, until: float) -> int:
 
 
 def rate(port: int, request: bytes) -> float:
-    """Requests a second by a few connections at once."""
+    """Requests per second by a few connections at once."""
 
     async def go() -> int:
         until = time.perf_counter() + SECONDS
@@ -83,7 +83,7 @@ def rate(port: int, request: bytes) -> float:
 
 
 def serving() -> None:
-    """At least half the requests a second of the bare endpoint, both on the same JSON in the same run."""
+    """At least half the requests per second of the bare endpoint, both on the same JSON in the same run."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40 * CANDIDATES, FEATURES)).astype(np.float32)
     y = np.digitize(X[:, :5].sum(axis=1) + rng.normal(size=len(X)), [0, 2, 4])

@@ -1,4 +1,4 @@
-"""SVM, boosting and linear rankers beside published figures, peers and each other.
+"""SVM, boosting and linear rankers compared with published figures, peers and each other.
 
 ``python -m bench.svm_boosting [ohsumed] [mq2008] [topk] [linearsvc] [growth] [speed] [margins]``
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tests.conftest import real_data_folder
+from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from bench.timing import best_of, show
@@ -43,7 +43,7 @@ def fold(name: str, number: int) -> tuple[tk.Dataset, tk.Dataset, tk.Dataset]:
 def table(
     name: str, convention: str, which: str, rows: list[tuple[str, str, dict[str, Any], float | None]]
 ) -> None:
-    """The mean over five folds of each ranker, chosen on validation data, beside the published figure."""
+    """The mean over five folds of each ranker, chosen on validation data, compared with the published figure."""
     print(f"{name}, convention {convention}, mean {which} of 5 folds")
     print(f"{'ranker':<22} {which:>8} {'published':>10} {'difference':>11} {'seconds':>8}")
     for title, ranker, settings, published in rows:
@@ -101,7 +101,7 @@ def mq2008() -> None:
 
 
 def topk() -> None:
-    """κ-NDCG@10 and κ-ERR on top-10 truth made from grades: focused rankers beside their parents."""
+    """κ-NDCG@10 and κ-ERR on top-10 truth made from grades: focused rankers compared with their parents."""
     families = {
         "FocusedSVM": [("SVM-MAP", "svmmap"), ("RankSVM", "ranksvm"), ("FocusedSVM", "focusedsvm")],
         "FocusedBoost": [
@@ -155,20 +155,20 @@ def best_beta(ranker: str, train: tk.Dataset, valid: tk.Dataset) -> Any:
 
 
 def per_seed_mean(values: list[Floats]) -> Floats:
-    """Values of seed × fold, seed first, as one mean a query."""
+    """Values of seed × fold, seed first, as one mean per query."""
     seeds = len(values) // 5
     joined = [np.concatenate(values[5 * seed : 5 * seed + 5]) for seed in range(seeds)]
     return np.asarray(np.mean(joined, axis=0))
 
 
 def linearsvc() -> None:
-    """RankSVM beside LinearSVC on explicit pair differences, 120 documents a query."""
+    """RankSVM compared with LinearSVC on explicit pair differences, 120 documents per query."""
     from sklearn.svm import LinearSVC
 
     data = tk.normalise(fold("OHSUMED-letor2", 1)[0])
     rows = np.concatenate([np.arange(s.start, min(s.start + 120, s.stop)) for _, s in data])
     data = tk.Dataset.build(data.X[rows], data.y[rows], data.query_index[rows])
-    print(f"{data}, at most 120 documents a query")
+    print(f"{data}, at most 120 documents per query")
 
     def differences() -> Floats:
         found = []
@@ -216,7 +216,7 @@ def growth() -> None:
 
     sizes = [500, 1000, 2000, 4000, 8000, 16000, 32000, 64000]
     seconds = []
-    print(f"{'documents':>10} {'seconds':>9} {'µs a document':>14} {'peak memory MB':>15}")
+    print(f"{'documents':>10} {'seconds':>9} {'µs per document':>14} {'peak memory MB':>15}")
     for n in sizes:
         rng = np.random.default_rng(n)
         X = rng.normal(size=(n, 25)).astype(np.float32)
@@ -240,7 +240,7 @@ def growth() -> None:
 
 
 def speed() -> None:
-    """Wall time of the usual settings beside LightGBM, in turn, best of several."""
+    """Wall time of the usual settings compared with LightGBM, in turn, best of several."""
     import lightgbm
 
     train, valid, _ = fold("MQ2008", 1)

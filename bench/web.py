@@ -43,7 +43,7 @@ def database(kind: str) -> Iterator[str]:
 def kill_often(
     kind_database: str, kills: int, assessors: int = 20, topics: int = 60, seed: int = 0
 ) -> dict[str, int]:
-    """Kill the server again and again while assessors work; then look whether anything is missing."""
+    """Kill the server repeatedly while assessors work, then check that nothing is missing."""
     chance = random.Random(seed)
     people = populate(kind_database, assessors, topics)
     server = Server(kind_database)
@@ -86,7 +86,7 @@ ROW = b'{"key":"0123456789abcdef","a":"d17","b":"d33","answer":"a","seconds":1.0
 
 
 async def hammer(port: int, path: str, many: int, seconds: float) -> int:
-    """So many clients at once insert rows through the bare endpoint; the number of rows."""
+    """Insert rows through the bare endpoint with this many clients at once; returns the number of rows."""
     done = 0
     stop = False
 
@@ -116,7 +116,7 @@ def free_port() -> int:
 
 
 def bare_rates(address: str, many: int, seconds: float) -> dict[str, float]:
-    """Rows a second of the bare endpoint, as a plain function (in threads) and on the loop."""
+    """Rows per second of the bare endpoint, as a plain function (in threads) and on the loop."""
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", "bench.web_bare", address, str(port)])
     try:

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.real_data import real_data_folder
 from topkit.data import Dataset
 
 settings.register_profile("topkit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("topkit")
-
-ROOT = Path(__file__).resolve().parent.parent
-
-
-def real_data_folder() -> Path | None:
-    """The folder named by TOPKIT_DATA, else ../shared/data; None where neither is there."""
-    named = os.environ.get("TOPKIT_DATA")
-    folder = Path(named) if named else ROOT.parent / "shared" / "data"
-    return folder if folder.is_dir() else None
 
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     folder = real_data_folder()
     if folder is None:
-        pytest.skip("real data not at hand: set TOPKIT_DATA to its folder")
+        pytest.skip("the real data is not available: set TOPKIT_DATA to its folder")
     return folder
 
 

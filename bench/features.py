@@ -1,4 +1,4 @@
-"""Corpus to data set: quality on Cranfield and WikiQA, and speed compared with bm25s. ``python -m bench.features``
+"""Corpus to data set: quality on Cranfield and WikiQA, and speed against bm25s. ``python -m bench.features``
 
 Name parts to run only those: ``python -m bench.features cranfield sentences speed linear``.
 """
@@ -64,7 +64,7 @@ def ranksvm(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDAr
 
 
 def boosted_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
-    """LambdaMART by LightGBM on features normalised per query, with the number of trees chosen on validation data."""
+    """LambdaMART by LightGBM on features normalised per query, number of trees chosen on validation data."""
     import lightgbm
 
     def ready(data: tk.Dataset) -> tk.Dataset:
@@ -93,7 +93,7 @@ def boosted_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset]
 
 
 def cranfield() -> None:
-    """Index, features of the best 100 by BM25, five folds, two rankers compared with BM25 alone, significance."""
+    """Index, features of the best 100 by BM25, five folds, two rankers against BM25 alone, significance."""
     folder = real_data_folder()
     if folder is None:
         print("Cranfield is not at hand: set TOPKIT_DATA")
@@ -183,7 +183,7 @@ def regression_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Datas
 
 
 def sentences() -> None:
-    """WikiQA: three learners compared with the language model, R-precision, and F1 by depth and by threshold."""
+    """WikiQA: three learners against the language model, R-precision, and F1 by depth and by threshold."""
     folder = real_data_folder()
     if folder is None:
         print("WikiQA is not at hand: set TOPKIT_DATA")
@@ -230,7 +230,7 @@ def generated_texts(documents: int, words: int, seed: int = 0) -> list[str]:
 
 
 def speed() -> None:
-    """Indexing 200,000 short documents: tokens, stop words, stems and postings, compared with bm25s."""
+    """Indexing 200,000 short documents: tokens, stop words, stems and postings, against bm25s."""
     import bm25s
     import Stemmer
 

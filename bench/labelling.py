@@ -124,9 +124,7 @@ def speed(_: int) -> None:
         lab = lab.answer("a" if (rank[a] < rank[str(b)]) == (len(lab.answers) % 9 > 0) else "b")
         slowest = max(slowest, time.perf_counter() - before)
     mean = (time.perf_counter() - start) / len(lab.answers)
-    print(
-        f"reliable at n = 50: {1000 * mean:.2f} ms per question on average, {1000 * slowest:.0f} ms at most"
-    )
+    print(f"reliable at n = 50: {1000 * mean:.2f} ms per question, {1000 * slowest:.0f} ms at most")
 
 
 def exact(_: int) -> None:

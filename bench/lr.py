@@ -1,4 +1,4 @@
-"""SortNet, least effort and the click-and-label ranker compared with published figures, baselines and a peer.
+"""SortNet, least effort and the click-and-label ranker against published figures, baselines and a peer.
 
 ``python -m bench.lr [sortnet] [isorank] [contradictions] [clicks] [mix] [rate]``; each part is one claim of
 ``docs/lr4ir.md``.
@@ -106,7 +106,7 @@ def pages_of(*names: str) -> list[Page]:
 
 
 def clicks() -> None:
-    """Held-out click log-likelihood compared with baselines whose pseudo-counts are chosen on validation pages."""
+    """Held-out click log-likelihood against baselines whose pseudo-counts are chosen on validation pages."""
     train, valid, test = pages_of("train"), pages_of("valid"), pages_of("test")
 
     def model_of(memory: float) -> Callable[[list[Page]], Floats]:
@@ -181,7 +181,7 @@ def made_up_pages(pages: int, seed: int = 0) -> Iterator[tuple[Page, Floats]]:
 
 
 def rate() -> None:
-    """A million click events in one pass, compared with SGDClassifier.partial_fit on the same chunks and
+    """A million click events in one pass, against SGDClassifier.partial_fit on the same chunks and
     features."""
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import SGDClassifier

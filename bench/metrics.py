@@ -1,4 +1,4 @@
-"""Evaluation compared with ir-measures and pytrec_eval, from arrays and as a command. ``python -m bench.metrics``
+"""Evaluation against ir-measures and pytrec_eval, from arrays and as a command. ``python -m bench.metrics``
 
 ERR is in our list only: pytrec_eval has none, and ir-measures starts perl for it.
 """

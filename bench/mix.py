@@ -1,4 +1,4 @@
-"""Tune and mix compared with its parts, one part for each claim of the guide.
+"""Tune and mix against its parts, one part for each claim of the guide.
 
 ``python -m bench.mix [mq2008] [ohsumed] [bandit] [fold] [speed] [members]``; the studies are
 ``examples/calibration.toml`` and ``examples/mix-curve.toml``.
@@ -99,7 +99,7 @@ def ohsumed() -> None:
 
 
 def bandit(*bases: tuple[str, int]) -> None:
-    """Seconds per round and NDCG@10 on 136 features: exhaustive search compared with Exp3.G, both for 100 rounds.
+    """Seconds per round and NDCG@10 on 136 features: exhaustive search against Exp3.G, both for 100 rounds.
 
     The features are the 46 of MQ2008, their z-scores, and 44 products of neighbours: as many as MSLR's.
     """

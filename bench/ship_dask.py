@@ -92,7 +92,7 @@ def killed() -> None:
 
 
 def lightgbm() -> None:
-    """LambdaMART through lightgbm.dask against the local one, on synthetic data and on MQ2008's five folds."""
+    """LambdaMART through lightgbm.dask against the local one, on synthetic data and MQ2008."""
     settings = {"trees": 100, "leaves": 15, "rate": 0.1}
 
     def mean(fitted: tk.rankers.Learner, test: tk.Dataset) -> float:

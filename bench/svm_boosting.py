@@ -1,4 +1,4 @@
-"""SVM, boosting and linear rankers compared with published figures, peers and each other.
+"""SVM, boosting and linear rankers against published figures, peers and each other.
 
 ``python -m bench.svm_boosting [ohsumed] [mq2008] [topk] [linearsvc] [growth] [speed] [margins]``
 """
@@ -43,7 +43,7 @@ def fold(name: str, number: int) -> tuple[tk.Dataset, tk.Dataset, tk.Dataset]:
 def table(
     name: str, convention: str, which: str, rows: list[tuple[str, str, dict[str, Any], float | None]]
 ) -> None:
-    """The mean over five folds of each ranker, chosen on validation data, compared with the published figure."""
+    """The mean over five folds of each ranker, chosen on validation data, against the published figure."""
     print(f"{name}, convention {convention}, mean {which} of 5 folds")
     print(f"{'ranker':<22} {which:>8} {'published':>10} {'difference':>11} {'seconds':>8}")
     for title, ranker, settings, published in rows:
@@ -101,7 +101,7 @@ def mq2008() -> None:
 
 
 def topk() -> None:
-    """κ-NDCG@10 and κ-ERR on top-10 truth made from grades: focused rankers compared with their parents."""
+    """κ-NDCG@10 and κ-ERR on top-10 truth made from grades: focused rankers against their parents."""
     families = {
         "FocusedSVM": [("SVM-MAP", "svmmap"), ("RankSVM", "ranksvm"), ("FocusedSVM", "focusedsvm")],
         "FocusedBoost": [
@@ -162,7 +162,7 @@ def per_seed_mean(values: list[Floats]) -> Floats:
 
 
 def linearsvc() -> None:
-    """RankSVM compared with LinearSVC on explicit pair differences, 120 documents per query."""
+    """RankSVM against LinearSVC on explicit pair differences, 120 documents per query."""
     from sklearn.svm import LinearSVC
 
     data = tk.normalise(fold("OHSUMED-letor2", 1)[0])
@@ -240,7 +240,7 @@ def growth() -> None:
 
 
 def speed() -> None:
-    """Wall time of the usual settings compared with LightGBM, in turn, best of several."""
+    """Wall time of the usual settings against LightGBM, in turn, best of several."""
     import lightgbm
 
     train, valid, _ = fold("MQ2008", 1)

@@ -9,7 +9,7 @@ import httpx
 import numpy as np
 
 import topkit as tk
-from tests.serving.servers import ask, running
+from tests.support.serving import ask, running
 from topkit.serving import ServiceSettings, create_app
 
 
@@ -74,7 +74,7 @@ def test_a_bad_file_leaves_the_old_model_in_service(ragged: tk.Dataset, tmp_path
     assert "not a topkit model" in health["problem"]
     model.unlink()
     assert not file.refresh()
-    assert "cannot be seen" in ask(app, "GET", "/health").json()["problem"]
+    assert "cannot read the model file" in ask(app, "GET", "/health").json()["problem"]
     fresh = tk.ranker("linear-regression").fit(ragged)
     fresh.save(model)
     assert file.refresh()

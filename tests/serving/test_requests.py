@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import topkit as tk
 from tests.cli.test_commands import topkit
-from tests.serving.servers import ask
+from tests.support.serving import ask
 from topkit.serving import Limits, ServiceSettings, create_app, json_bodies
 from topkit.serving.refusal import RefusedError
 
@@ -104,18 +104,18 @@ BAD_JSON = [
     (b'{"features": [[null, 1' + b"0" * 400 + b", 2, 3]]}", 422, "not a finite 32-bit"),
     (b"[]", 422, "must be an object"),
     (b"{}", 422, "must be a list"),
-    (b'{"features": []}', 422, "one candidate or more"),
+    (b'{"features": []}', 422, "at least one candidate"),
     (b'{"features": [[]]}', 422, "at least one number"),
     (b'{"features": 3}', 422, "must be a list"),
     (b'{"features": [1, 2]}', 422, "candidate 1 is not a list"),
     (b'{"features": [[1, 2, 3, 4], [1, 2]]}', 422, "candidate 2 has 2 features, the first has 4"),
-    (b'{"features": [[1, 2, 3, "4"]]}', 422, "feature 4 is a str"),
-    (b'{"features": [[1, 2, 3, true]]}', 422, "feature 4 is a bool"),
-    (b'{"features": [[1, 2, 3, [4]]]}', 422, "feature 4 is a list"),
+    (b'{"features": [[1, 2, 3, "4"]]}', 422, "expected a number or null, got a str"),
+    (b'{"features": [[1, 2, 3, true]]}', 422, "expected a number or null, got a bool"),
+    (b'{"features": [[1, 2, 3, [4]]]}', 422, "feature 4: expected a number or null, got a list"),
     (b'{"features": [[1, 2, 3]]}', 422, "trained on 4 features, the data has 3"),
     (b'{"features": [[1, 2, 3, 4]], "extra": 1}', 422, "unknown field 'extra'"),
-    (b'{"features": [[1, 2, 3, 4]], "feature_names": ["a"]}', 422, "1 feature names for 4"),
-    (json.dumps({"features": [FULL] * 41}).encode(), 413, "41 candidates are more than the limit of 40"),
+    (b'{"features": [[1, 2, 3, 4]], "feature_names": ["a"]}', 422, "expected 4 feature names, got 1"),
+    (json.dumps({"features": [FULL] * 41}).encode(), 413, "41 candidates exceed the limit of 40"),
     (b" " * 20_001, 413, "longer than the limit of 20000 bytes"),
 ]
 
@@ -130,8 +130,8 @@ def test_bad_json_gets_a_reason(service: Any, body: bytes, status: int, reason: 
 def test_bad_batches_get_a_reason(service: Any) -> None:
     one = {"features": [FULL]}
     for body, status, reason in (
-        ({"queries": []}, 422, "not empty"),
-        ({"queries": [one] * 7}, 413, "7 queries are more than the limit of 6"),
+        ({"queries": []}, 422, "non-empty list"),
+        ({"queries": [one] * 7}, 413, "7 queries exceed the limit of 6"),
         ({"queries": [one, {"features": [FULL], "x": 1}]}, 422, "query 2 must be an object"),
         ({"queries": [one, {"features": [[1.0]]}]}, 422, "queries have 1 and 4 features"),
         ({"queries": [{"features": [FULL] * 21}, {"features": [FULL] * 21}]}, 413, "42 candidates"),
@@ -150,15 +150,15 @@ def test_bad_arrow_gets_a_reason(service: Any, ragged: tk.Dataset) -> None:
         ("/score", b"garbage", 400, "not an Arrow IPC stream"),
         ("/score", good[: len(good) // 2], 400, "not an Arrow IPC stream"),
         ("/score", stream(pa.table({"features": lists(X)}), compression="zstd"), 422, "compressed"),
-        ("/score", stream(pa.table({"features": lists(holed)})), 422, "holds NaN; send null"),
+        ("/score", stream(pa.table({"features": lists(holed)})), 422, "contains NaN; send null"),
         ("/score", stream(pa.table({"features": lists(huge)})), 422, "not a finite"),
         ("/score", stream(pa.table({"features": lists(X[:, :3].copy())})), 422, "trained on 4 features"),
-        ("/score", stream(pa.table({"a": ["x"]})), 422, "'a' must hold numbers"),
+        ("/score", stream(pa.table({"a": ["x"]})), 422, "'a': expected numbers"),
         ("/score", stream(pa.table({"features": lists(X)}).slice(0, 0)), 422, "no rows"),
-        ("/score", stream(pa.table({"qid": [1] * 4, "features": lists(X)})), 422, "belongs to a batch"),
+        ("/score", stream(pa.table({"qid": [1] * 4, "features": lists(X)})), 422, "send it to /batch"),
         ("/batch", good, 422, "needs a column qid"),
-        ("/batch", stream(pa.table({"qid": [1, 2, 1, 1], "features": lists(X)})), 422, "neighbours"),
-        ("/batch", stream(pa.table({"qid": [1.5] * 4, "features": lists(X)})), 422, "texts or integers"),
+        ("/batch", stream(pa.table({"qid": [1, 2, 1, 1], "features": lists(X)})), 422, "not contiguous"),
+        ("/batch", stream(pa.table({"qid": [1.5] * 4, "features": lists(X)})), 422, "strings or integers"),
         ("/score", stream(pa.table({"features": lists(np.zeros((41, 4), np.float32))})), 413, "41 cand"),
     ):
         answer = ask(service, "POST", path, content=body, headers=ARROW)
@@ -191,11 +191,11 @@ def test_health_metrics_and_openapi(service: Any) -> None:
     assert (health["status"], health["ranker"], health["features"]) == ("ok", "listnet", 4)
     assert health["fresh"] is True
     lines = ask(service, "GET", "/metrics").text.splitlines()
-    assert 'topkit_requests_total{endpoint="score",status="200"} 1' in lines
-    assert 'topkit_requests_total{endpoint="score",status="422"} 1' in lines
-    assert "topkit_candidates_total 2" in lines
-    assert 'topkit_request_seconds_bucket{endpoint="score",le="+Inf"} 2' in lines
-    assert 'topkit_request_seconds_count{endpoint="score"} 2' in lines
+    assert 'topkit_requests_total{endpoint="score",status="200"} 1.0' in lines
+    assert 'topkit_requests_total{endpoint="score",status="422"} 1.0' in lines
+    assert "topkit_candidates_total 2.0" in lines
+    assert 'topkit_request_seconds_bucket{endpoint="score",le="+Inf"} 2.0' in lines
+    assert 'topkit_request_seconds_count{endpoint="score"} 2.0' in lines
     paths = ask(service, "GET", "/openapi.json").json()["paths"]
     body = paths["/score"]["post"]["requestBody"]["content"]
     assert set(body) == {"application/json", "application/vnd.apache.arrow.stream"}

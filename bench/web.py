@@ -19,8 +19,8 @@ from pathlib import Path
 from statistics import median, quantiles
 from threading import Thread
 
-from tests.web.driver import Server
-from tests.web.load import Assessor, Line, Load, check, populate, run
+from tests.support.browser import Server
+from tests.support.web_load import Assessor, Line, Load, check, populate, run
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def kill_often(
 
 
 async def _until_stopped(people: list[Assessor], port: int, load: Load) -> None:
-    from tests.web.load import work
+    from tests.support.web_load import work
 
     await asyncio.gather(*(work(one, port, load, random.Random(i)) for i, one in enumerate(people)))
 

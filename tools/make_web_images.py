@@ -13,7 +13,7 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page
-from tests.web.driver import Server, accept, chromium, invite, label, make_project, press, seq
+from tests.support.browser import Server, accept, chromium, invite, label, make_project, press, seq
 
 from topkit.labelling import SimulatedAssessor
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import topkit.web
-from tests.web.world import Actor, World, entry, tasks
+from tests.support.web_world import Actor, World, entry, tasks
 
 EVERYBODY = {"POST /api/session", "POST /api/invitations/accept"}
 SIGNED_IN = {"GET /api/session", "DELETE /api/session", "PUT /api/session/password", "GET /api/tasks"}
@@ -184,8 +184,8 @@ def test_pages_do_nothing_that_the_openapi_does_not_describe(world: World) -> No
     script = (folder / "static" / "label.js").read_text()
     for method, path in re.findall(r'callApi\("(\w+)", (?:`\$\{api\}([^`]*)`|api\b)', script):
         paths = (
-            [path.replace("${entry.path}", name) for name in ("answers", "undo")]
-            if "entry" in path
+            [path.replace("${request.path}", name) for name in ("answers", "undo")]
+            if "request" in path
             else [path]
         )
         used |= {(method, f"/api/labellings/{{}}{one}") for one in paths}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.driver import PASSWORD, Server, accept, invite, label, make_project, press, seq, shown
-from tests.web.stage import ORDER, QUERIES, choose, judgments, open_task, start, write_material
+from tests.support.browser import PASSWORD, Server, accept, invite, label, make_project, press, seq, shown
+from tests.support.web_stage import ORDER, QUERIES, choose, judgments, open_task, start, write_material
 from topkit.labelling import SimulatedAssessor
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -42,7 +42,7 @@ def test_two_assessors_label_a_topic_by_keyboard(server: Server, admin: Page, tm
     ann.wait_for_selector('#tool[data-seq="4"]')
     assert shown(ann) == wrong
     label(ann, believed)
-    expect(ann.get_by_role("heading", name="This topic is done")).to_be_visible()
+    expect(ann.get_by_role("heading", name="This topic is complete")).to_be_visible()
     assert ann.locator("#result li").all_inner_texts() == ORDER[:3]
 
     open_task(bob, server.address, QUERIES["t1"])
@@ -85,7 +85,7 @@ def test_grades_by_keyboard_and_by_touch(server: Server, admin: Page, tmp_path: 
     accept(phone, link)
     admin.reload()
     choose(admin, ["Cem"])
-    admin.get_by_label("assessors a topic").fill("1")
+    admin.get_by_label("assessors per topic").fill("1")
     admin.get_by_role("button", name="Assign all topics").click()
     admin.wait_for_url(project)
     open_task(phone, server.address, QUERIES["t2"])

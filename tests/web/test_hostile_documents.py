@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.driver import Server, press, shown
-from tests.web.stage import QUERIES, open_task, start
+from tests.support.browser import Server, press, shown
+from tests.support.web_stage import QUERIES, open_task, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

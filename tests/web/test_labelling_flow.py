@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.web.world import Actor, TestClient, World, entry, label_all, tasks
+from tests.support.web_world import Actor, TestClient, World, entry, label_all, tasks
 from topkit.labelling import Question, SimulatedAssessor
 from topkit.web.app import create_app
 from topkit.web.settings import Settings

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from bench.web import kill_often
 
-from tests.web.driver import Server
-from tests.web.load import Load, check, populate, run
+from tests.support.browser import Server
+from tests.support.web_load import Load, check, populate, run
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,7 @@
-"""The tables as they are after the last migration; a test compares them with what the migrations make.
+"""The tables after the last migration; a test compares them with the result of the migrations.
 
-State is never stored: what a labelling asks next is a fold over its rows in ``judgment``, which are only ever
-added. The unique constraints there carry the promise that no judgment is lost, doubled or misplaced.
+State is never stored: the next question of a labelling is a fold over its rows in ``judgment``, and rows are
+only ever added there. The unique constraints guarantee that no judgment is lost, doubled or misplaced.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ meta = Table(
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""The secret that signs links, and the id of the store."""
+"""The secret that signs invitation links."""
 
 person = Table(
     "person",
@@ -49,7 +49,9 @@ person = Table(
 session = Table(
     "session",
     metadata,
-    Column("token", Text, primary_key=True),  # SHA-256 of the cookie: who reads the table cannot sign in
+    Column(
+        "token", Text, primary_key=True
+    ),  # SHA-256 of the cookie: reading the table is not enough to sign in
     Column("person", ForeignKey("person.id"), nullable=False, index=True),
     Column("csrf", Text, nullable=False),
     Column("created", Float, nullable=False),
@@ -62,7 +64,7 @@ invitation = Table(
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False),
     Column("role", Text, nullable=False),
-    Column("person", ForeignKey("person.id")),  # a new password for someone who is there already
+    Column("person", ForeignKey("person.id")),  # set if the link is for a new password
     Column("created", Float, nullable=False),
     Column("expires", Float, nullable=False),
     Column("used", Float),
@@ -90,28 +92,22 @@ project = Table(
     Column("instructions", Text, nullable=False, server_default=""),
 )
 
-topic = Table(
-    "topic",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("project", ForeignKey("project.id"), nullable=False),
-    Column("key", Text, nullable=False),
-    Column("query", Text, nullable=False),
-    Column("description", Text, nullable=False),
-    UniqueConstraint("project", "key"),
-)
 
-document = Table(
-    "document",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("project", ForeignKey("project.id"), nullable=False),
-    Column("key", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("body", Text, nullable=False),
-    UniqueConstraint("project", "key"),
-)
+def _material(name: str, *texts: str) -> Table:
+    """A table of texts that belong to a project and have a key there."""
+    return Table(
+        name,
+        metadata,
+        Column("id", Integer, primary_key=True),
+        Column("project", ForeignKey("project.id"), nullable=False),
+        Column("key", Text, nullable=False),
+        *(Column(text, Text, nullable=False) for text in texts),
+        UniqueConstraint("project", "key"),
+    )
+
+
+topic = _material("topic", "query", "description")
+document = _material("document", "kind", "title", "body")
 
 candidate = Table(
     "candidate",
@@ -135,8 +131,8 @@ labelling = Table(
     Column("k", Integer, nullable=False),
     Column("seed", Integer, nullable=False),
     Column("created", Float, nullable=False),
-    UniqueConstraint("topic", "person"),  # nobody sees one query in both tools
-    sqlite_autoincrement=True,  # an id is never used again: states are kept in memory under it
+    UniqueConstraint("topic", "person"),  # nobody sees a query in both tools
+    sqlite_autoincrement=True,  # ids are never reused: states in memory are kept by id
 )
 
 judgment = Table(
@@ -153,7 +149,7 @@ judgment = Table(
     PrimaryKeyConstraint("labelling", "seq"),
     UniqueConstraint("labelling", "key"),
 )
-"""One row an answer; ``a`` was shown on the left. ``answer`` is "undo" where the last was withdrawn."""
+"""One row per answer; ``a`` was shown on the left. The answer "undo" withdraws the last one."""
 
 TABLES = (
     meta,
@@ -168,4 +164,4 @@ TABLES = (
     labelling,
     judgment,
 )
-"""Every table, those that others point to first."""
+"""Every table; a table comes after those that it references."""

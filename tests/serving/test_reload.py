@@ -1,4 +1,4 @@
-"""A new model file is taken into service while requests run; a bad one is not."""
+"""A new model file is loaded while requests run; an invalid one is not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from topkit.serving import ServiceSettings, create_app
 
 
 def test_reload_under_load_drops_nothing(ragged: tk.Dataset, tmp_path: Path) -> None:
-    """Four clients ask while two models take turns: every answer is 200 and of one of the two."""
+    """Four clients send requests while two models alternate: every response is from one of the two."""
     one = tk.ranker("linear-regression", l2=0.01, normalise="none").fit(ragged)
     two = tk.ranker("linear-regression", l2=10.0, normalise="none").fit(ragged)
     model = tmp_path / "m"

@@ -1,4 +1,4 @@
-"""What the service answers: the ranker's own scores, or a 4xx with the reason."""
+"""Responses of the service: the scores of the ranker, or a 4xx with the reason."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topkit as tk
-from tests.cli.test_commands import topkit
-from tests.support.serving import ask
+from tests.support.serving import ask, run_topkit
 from topkit.serving import Limits, ServiceSettings, create_app, json_bodies
 from topkit.serving.refusal import RefusedError
 
@@ -202,6 +201,13 @@ def test_health_metrics_and_openapi(service: Any) -> None:
     assert set(paths) == {"/score", "/batch", "/health", "/metrics"}
 
 
+def test_two_apps_in_one_process_have_separate_metrics(service: Any, tmp_path: Path) -> None:
+    other = create_app(ServiceSettings(tmp_path / "m"))
+    ask(service, "POST", "/score", json={"features": [FULL]})
+    assert "topkit_candidates_total 1.0" in ask(service, "GET", "/metrics").text
+    assert "topkit_candidates_total 0.0" in ask(other, "GET", "/metrics").text
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
@@ -212,7 +218,7 @@ json_values = st.recursive(
 @given(json_values | st.fixed_dictionaries({"features": json_values}))
 @settings(max_examples=200)
 def test_anything_else_is_refused_or_a_matrix(value: Any) -> None:
-    """No body makes the parser fail in another way than by a refusal."""
+    """For any body, the parser returns a matrix or raises RefusedError."""
     for parse in (json_bodies.one_query, json_bodies.many_queries):
         try:
             found = parse(json.dumps(value).encode(), Limits())
@@ -227,9 +233,15 @@ def test_the_service_does_not_import_numba() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_the_command_tells_what_is_wrong(tmp_path: Path) -> None:
-    missing = topkit("serve", tmp_path / "no.model")
+def test_a_missing_extra_is_named() -> None:
+    code = "import sys; sys.modules['prometheus_client'] = None; import topkit.serving"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "prometheus_client is not installed; run: pip install 'topkit[serve]'" in done.stderr
+
+
+def test_the_command_explains_errors(tmp_path: Path) -> None:
+    missing = run_topkit("serve", tmp_path / "no.model")
     assert missing.returncode == 2
     assert "there is no such file; name a file that 'topkit train' wrote" in missing.stderr
-    limits = topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
+    limits = run_topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
     assert "limits must be at least 1" in limits.stderr

@@ -158,7 +158,7 @@ def test_every_export_reads_back_to_what_was_said(any_world: World, tmp_path: Pa
         (p.query, p.a, p.b, p.winner) for p in preferences.preferences
     ]
     assert {p.assessor for p in triples} == {"ann_lee", "bob"}
-    # bob's relevance i/2 of document i with borders .5, 1.5, 2.5, 3.5: 1 1 2 2 3 3 4 4
+    # the relevance i/2 of document i, cut at .5, 1.5, 2.5, 3.5, gives 1 1 2 2 3 3 4 4
     grades = {"d1": 1, "d2": 1, "d3": 2, "d4": 2, "d5": 3, "d6": 3, "d7": 4, "d8": 4}
     assert {grade.doc: grade.grade for grade in read_grades_csv(export("grades-csv")).grades} == grades
     letor = tk.read_letor(export("grades"), features=False)
@@ -200,7 +200,9 @@ def test_a_project_comes_back_the_same(any_world: World, tmp_path: Path) -> None
         ):
             answer = other.admin.upload("/api/projects/import", broken, "p.jsonl", name="third")
             assert answer.status_code == 400, answer.text
-        assert len(other.admin.get("/api/projects").json()) == 2  # a file is taken whole or not at all
+        assert (
+            len(other.admin.get("/api/projects").json()) == 2
+        )  # a file is imported completely or not at all
 
 
 def test_exports_of_nothing(world: World) -> None:

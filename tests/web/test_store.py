@@ -55,7 +55,7 @@ def test_a_store_of_the_first_schema_opens(tmp_path: Path) -> None:
         assert [tuple(row) for row in after] == before
         ann = world.signed_in("ann")
         path_of = f"/api/labellings/{tasks(ann)[0]}"
-        assert ann.get(path_of).json()["asked"] == 5  # seven events, one of them an undo
+        assert ann.get(path_of).json()["asked"] == 5  # seven judgments, one of them an undo
         last = label_all(
             ann, tasks(ann)[0], SimulatedAssessor.of_order("ann", ["d4", "d2", "d5", "d1", "d3", "d6"])
         )

@@ -292,7 +292,7 @@ def disagreements(records: list[Record], limit: int = 200) -> list[Disagreement]
         for pair, answers in part.items():
             pairs.setdefault(pair, []).extend(answers)
     documents = {record.topic: record.task.documents for record in records}
-    found: list[Disagreement] = []
+    contested: list[Disagreement] = []
     for (query, a, b), answers in pairs.items():
         counts = Counter(answer for _, answer in answers)
         if len(counts) < 2:
@@ -306,9 +306,9 @@ def disagreements(records: list[Record], limit: int = 200) -> list[Disagreement]
             for assessor, answer in answers
         ]
         opposed = min(counts[FIRST], len(answers) - counts[FIRST] - counts[TIE])
-        found.append(Disagreement(query, [documents[query][key] for key in (a, b)], opposed, views))
-    found.sort(key=lambda row: (-row.opposed, -sum(view.asked for view in row.views), row.topic_key))
-    return found[:limit]
+        contested.append(Disagreement(query, [documents[query][key] for key in (a, b)], opposed, views))
+    contested.sort(key=lambda row: (-row.opposed, -sum(view.asked for view in row.views), row.topic_key))
+    return contested[:limit]
 
 
 def evidence(records: list[Record]) -> Evidence:

@@ -108,8 +108,8 @@ def make_project(
     page.get_by_role("button", name="Create").click()
     page.wait_for_url("**/material")
     for label, button, path in (
-        ("CSV, TSV, JSON Lines (id, query", "Import topics", topics),
-        ("CSV, TSV, JSON Lines (id, title", "Import documents", documents),
+        ("CSV, TSV or JSON Lines with id, query", "Import topics", topics),
+        ("CSV, TSV or JSON Lines with id, title", "Import documents", documents),
     ):
         page.get_by_label(label).set_input_files(path)
         with page.expect_response(lambda response: response.request.method == "POST"):

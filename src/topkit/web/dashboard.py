@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
 from statistics import median
-from typing import Any, Literal
+from typing import Literal
 
 from topkit.data.errors import InputError
 from topkit.data.judgments import Grade, Preference
@@ -64,6 +64,18 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class ToolPace:
+    """How long judgments with a tool take, as in Table 1 of the paper, and a histogram of their times."""
+
+    judgments: int
+    seconds: float | None
+    median_seconds: float | None
+    judgments_per_query: float | None
+    minutes_per_query: float | None
+    histogram: list[int]
+
+
+@dataclass(frozen=True)
 class AssessorPace:
     """How fast an assessor works with a tool."""
 
@@ -76,10 +88,10 @@ class AssessorPace:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long judgments take: statistics and a histogram for each tool, and the pace of each assessor."""
+    """How long judgments take, by tool and by assessor."""
 
     bins: tuple[int, ...]
-    tools: dict[str, dict[str, Any]]
+    tools: dict[Tool, ToolPace]
     assessors: list[AssessorPace]
 
 
@@ -208,14 +220,12 @@ def pace(records: list[Record]) -> Pace:
         "pairs": judgments.preferences,
         "grades": judgments.grades,
     }
-    tools: dict[str, dict[str, Any]] = {}
+    tools: dict[Tool, ToolPace] = {}
     seconds_by_person: dict[tuple[str, Tool], list[float]] = {}
     for tool, rows in rows_by_tool.items():
         if not rows:
             continue
-        counts = Counter(sum(row.seconds > end for end in BINS) for row in rows)
-        table = {name: _number(value) for name, value in timing(rows)._asdict().items()}
-        tools[tool] = {**table, "histogram": [counts[i] for i in range(len(BINS) + 1)]}
+        tools[tool] = _tool_pace(rows)
         for row in rows:
             seconds_by_person.setdefault((row.assessor, tool), []).append(row.seconds)
     assessors = [
@@ -223,6 +233,19 @@ def pace(records: list[Record]) -> Pace:
         for (assessor, tool), seconds in sorted(seconds_by_person.items())
     ]
     return Pace(BINS, tools, assessors)
+
+
+def _tool_pace(rows: Sequence[Grade | Preference]) -> ToolPace:
+    counts = Counter(sum(row.seconds > end for end in BINS) for row in rows)
+    seconds, median_seconds, minutes, judgments_per_query, judgments = timing(rows)
+    return ToolPace(
+        judgments=judgments,
+        seconds=_number(seconds),
+        median_seconds=_number(median_seconds),
+        judgments_per_query=_number(judgments_per_query),
+        minutes_per_query=_number(minutes),
+        histogram=[counts[i] for i in range(len(BINS) + 1)],
+    )
 
 
 def agreement_report(records: list[Record]) -> AgreementReport:

@@ -50,7 +50,7 @@ def project(request: Request, number: Id, visit: AdminVisit, store: Stored, cach
     plots = {
         "topics": bars(dashboard.summary(records, "topic_key")),
         "assessors": bars(dashboard.summary(records, "assessor")),
-        "pace": {tool: histogram(pace.bins, table["histogram"]) for tool, table in pace.tools.items()},
+        "pace": {tool: histogram(pace.bins, table.histogram) for tool, table in pace.tools.items()},
     }
     return page(
         request,

@@ -18,7 +18,7 @@ from topkit.web import bundle
 from topkit.web.assign import cyclic, overlapping
 from topkit.web.guard import Admin, Stored
 from topkit.web.imports import read_material, read_prior, read_topics
-from topkit.web.judging import Kind, Tool
+from topkit.web.judging import ShownDocument, Tool
 from topkit.web.lookup import existing, project_of
 from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number, counted
 from topkit.web.store import labellings, people, projects
@@ -68,16 +68,8 @@ class TopicOut(BaseModel):
 class DocumentsOut(BaseModel):
     """A part of the documents, without their texts."""
 
-    class Item(BaseModel):
-        """A document."""
-
-        id: int
-        key: str
-        kind: Kind
-        title: str
-
     total: int
-    documents: list[Item]
+    documents: list[ShownDocument]
 
 
 class ByHand(Body):
@@ -174,11 +166,11 @@ def topics(number: Id, _: Admin, store: Stored) -> list[TopicOut]:
 def import_topics(number: Id, file: UploadFile, _: Admin, store: Stored) -> Message:
     """Import topics: CSV, TSV or JSON Lines with id, query and description, TREC topics, or id<tab>query."""
     with uploaded(file) as path:
-        read = read_topics(path)
+        imported = read_topics(path)
         with store.write() as connection:
             project_of(connection, number)
-            new = projects.add_topics(connection, number, read)
-    return _imported("topics", new, len(read))
+            new = projects.add_topics(connection, number, imported)
+    return _imported("topics", new, len(imported))
 
 
 @router.get("/{number}/documents")
@@ -212,11 +204,11 @@ def import_documents(
         ending = next(
             (form for form in ("jsonl", "csv", "tsv") if name.removesuffix(".gz").endswith(form)), None
         )
-        read = read_material(path, format_name or ending)
+        imported = read_material(path, format_name or ending)
         with store.write() as connection:
             project_of(connection, number)
-            new = projects.add_documents(connection, number, read)
-    return _imported("documents", new, len(read))
+            new = projects.add_documents(connection, number, imported)
+    return _imported("documents", new, len(imported))
 
 
 @router.get("/{number}/documents/{document}", response_class=Response)

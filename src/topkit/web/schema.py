@@ -6,6 +6,8 @@ only ever added there. The unique constraints guarantee that no judgment is lost
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     Column,
@@ -18,6 +20,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.types import TypeEngine
 
 NAMES = {
     "pk": "pk_%(table_name)s",
@@ -27,12 +30,13 @@ NAMES = {
 }
 metadata = MetaData(naming_convention=NAMES)
 
-meta = Table(
-    "meta",
-    metadata,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
-)
+
+def _required(kind: type[TypeEngine[Any]], *names: str) -> list[Column[Any]]:
+    """Columns of one type that are not null."""
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+meta = Table("meta", metadata, Column("name", Text, primary_key=True), *_required(Text, "value"))
 """The secret that signs invitation links."""
 
 person = Table(
@@ -40,10 +44,10 @@ person = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("role", Text, nullable=False),
+    *_required(Text, "role"),
     Column("password", Text),
-    Column("active", Boolean, nullable=False),
-    Column("created", Float, nullable=False),
+    *_required(Boolean, "active"),
+    *_required(Float, "created"),
 )
 
 session = Table(
@@ -53,20 +57,17 @@ session = Table(
         "token", Text, primary_key=True
     ),  # SHA-256 of the cookie: reading the table is not enough to sign in
     Column("person", ForeignKey("person.id"), nullable=False, index=True),
-    Column("csrf", Text, nullable=False),
-    Column("created", Float, nullable=False),
-    Column("expires", Float, nullable=False),
+    *_required(Text, "csrf"),
+    *_required(Float, "created", "expires"),
 )
 
 invitation = Table(
     "invitation",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("role", Text, nullable=False),
+    *_required(Text, "name", "role"),
     Column("person", ForeignKey("person.id")),  # set if the link is for a new password
-    Column("created", Float, nullable=False),
-    Column("expires", Float, nullable=False),
+    *_required(Float, "created", "expires"),
     Column("used", Float),
 )
 
@@ -74,8 +75,7 @@ login_attempt = Table(
     "login_attempt",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("address", Text, nullable=False),
+    *_required(Text, "name", "address"),
     Column("time", Float, nullable=False, index=True),
 )
 
@@ -84,11 +84,10 @@ project = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("k", Integer, nullable=False),
-    Column("strategy", Text, nullable=False),
-    Column("tools", Text, nullable=False),
-    Column("seed", Integer, nullable=False),
-    Column("created", Float, nullable=False),
+    *_required(Integer, "k"),
+    *_required(Text, "strategy", "tools"),
+    *_required(Integer, "seed"),
+    *_required(Float, "created"),
     Column("instructions", Text, nullable=False, server_default=""),
 )
 
@@ -100,8 +99,7 @@ def _material(name: str, *texts: str) -> Table:
         metadata,
         Column("id", Integer, primary_key=True),
         Column("project", ForeignKey("project.id"), nullable=False),
-        Column("key", Text, nullable=False),
-        *(Column(text, Text, nullable=False) for text in texts),
+        *_required(Text, "key", *texts),
         UniqueConstraint("project", "key"),
     )
 
@@ -126,11 +124,9 @@ labelling = Table(
     Column("project", ForeignKey("project.id"), nullable=False, index=True),
     Column("topic", ForeignKey("topic.id"), nullable=False),
     Column("person", ForeignKey("person.id"), nullable=False, index=True),
-    Column("tool", Text, nullable=False),
-    Column("strategy", Text, nullable=False),
-    Column("k", Integer, nullable=False),
-    Column("seed", Integer, nullable=False),
-    Column("created", Float, nullable=False),
+    *_required(Text, "tool", "strategy"),
+    *_required(Integer, "k", "seed"),
+    *_required(Float, "created"),
     UniqueConstraint("topic", "person"),  # nobody sees a query in both tools
     sqlite_autoincrement=True,  # ids are never reused: states in memory are kept by id
 )
@@ -139,13 +135,11 @@ judgment = Table(
     "judgment",
     metadata,
     Column("labelling", ForeignKey("labelling.id"), nullable=False),
-    Column("seq", Integer, nullable=False),
-    Column("key", Text, nullable=False),
-    Column("a", Text, nullable=False),
+    *_required(Integer, "seq"),
+    *_required(Text, "key", "a"),
     Column("b", Text),
-    Column("answer", Text, nullable=False),
-    Column("seconds", Float, nullable=False),
-    Column("time", Float, nullable=False),
+    *_required(Text, "answer"),
+    *_required(Float, "seconds", "time"),
     PrimaryKeyConstraint("labelling", "seq"),
     UniqueConstraint("labelling", "key"),
 )

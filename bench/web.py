@@ -1,7 +1,7 @@
 """The labelling app under load. ``python -m bench.web PART [sqlite|postgresql]``
 
-Parts: kills (50 × kill -9 under load from 20 assessors), load (200 assessors for 60 s, beside a bare endpoint
-that inserts one row). Each runs on both databases unless one is named.
+Parts: kills (50 × kill -9 under load from 20 assessors), load (200 assessors for 60 s, compared with a bare
+endpoint that inserts one row). Each runs on both databases unless one is named.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pathlib import Path
 from statistics import median, quantiles
 from threading import Thread
 
-from tests.web.driver import Server
-from tests.web.load import Assessor, Line, Load, check, populate, run
+from tests.support.browser import Server
+from tests.support.web_load import Assessor, Line, Load, check, populate, run, work
 
 
 @contextmanager
@@ -43,7 +43,7 @@ def database(kind: str) -> Iterator[str]:
 def kill_often(
     kind_database: str, kills: int, assessors: int = 20, topics: int = 60, seed: int = 0
 ) -> dict[str, int]:
-    """Kill the server repeatedly while assessors work, then check that nothing is missing."""
+    """Kill the server repeatedly while assessors work; then check that no judgment is missing."""
     chance = random.Random(seed)
     people = populate(kind_database, assessors, topics)
     server = Server(kind_database)
@@ -52,7 +52,7 @@ def kill_often(
     thread.start()
     for _ in range(kills):
         before = len(load.acknowledged)
-        while len(load.acknowledged) < before + 20:  # under load: it is answering again
+        while len(load.acknowledged) < before + 20:  # the server answers again
             thread.join(0.01)
             assert thread.is_alive(), load.errors[:3]
         thread.join(chance.uniform(0.0, 0.6))
@@ -66,8 +66,6 @@ def kill_often(
 
 
 async def _until_stopped(people: list[Assessor], port: int, load: Load) -> None:
-    from tests.web.load import work
-
     await asyncio.gather(*(work(one, port, load, random.Random(i)) for i, one in enumerate(people)))
 
 
@@ -86,7 +84,7 @@ ROW = b'{"key":"0123456789abcdef","a":"d17","b":"d33","answer":"a","seconds":1.0
 
 
 async def hammer(port: int, path: str, many: int, seconds: float) -> int:
-    """Insert rows through the bare endpoint with this many clients at once; returns the number of rows."""
+    """The number of rows that ``many`` simultaneous clients insert through the bare endpoint."""
     done = 0
     stop = False
 
@@ -116,7 +114,7 @@ def free_port() -> int:
 
 
 def bare_rates(address: str, many: int, seconds: float) -> dict[str, float]:
-    """Rows per second of the bare endpoint, as a plain function (in threads) and on the loop."""
+    """Rows per second of the bare endpoint, as a plain function (in threads) and as an async one."""
     port = free_port()
     process = subprocess.Popen([sys.executable, "-m", "bench.web_bare", address, str(port)])
     try:

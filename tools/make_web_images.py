@@ -1,6 +1,6 @@
-"""Makes the pictures of the labelling app in docs/images: a small project, two assessors, desktop and phone.
+"""Takes the screenshots of the labelling app in docs/images: a small project on a desktop and a phone.
 
-Run ``python -m tools.make_web_images`` in the root of the repository, with Chromium installed.
+Run ``python -m tools.make_web_images`` in the root of the repository. Chromium must be installed.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page
-from tests.web.driver import Server, accept, chromium, invite, label, make_project, press, seq
+from tests.support.browser import Server, accept, chromium, invite, label, make_project, press, seq
 
 from topkit.labelling import SimulatedAssessor
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 COLOURS = 96
+"""Few colours keep the files small."""
 TOPICS = {
     "t1": (
         "trees that cool cities",
@@ -47,7 +48,7 @@ TREES = {
 
 
 def shoot(page: Page, name: str) -> None:
-    """Save what the window shows, with few colours, so that the file is small."""
+    """Save a screenshot of the window."""
     page.wait_for_timeout(400)
     path = IMAGES / f"web-{name}.png"
     page.screenshot(path=path)
@@ -57,7 +58,10 @@ def shoot(page: Page, name: str) -> None:
 
 def write_material(folder: Path) -> tuple[Path, Path]:
     topics, documents = folder / "topics.jsonl", folder / "trees.jsonl"
-    rows = [{"id": key, "query": query, "description": told} for key, (query, told) in TOPICS.items()]
+    rows = [
+        {"id": key, "query": query, "description": description}
+        for key, (query, description) in TOPICS.items()
+    ]
     topics.write_text("".join(json.dumps(row) + "\n" for row in rows))
     texts = [{"id": name, "title": name, "text": text} for name, text in TREES.items()]
     documents.write_text("".join(json.dumps(row) + "\n" for row in texts))
@@ -125,7 +129,7 @@ def main() -> None:
 
 
 def spread_times(database: str) -> None:
-    """The assessors here answer at once; people take their time."""
+    """Replace the times: these assessors answer at once, but people need seconds."""
     chance = random.Random(0)
     with sqlite3.connect(database) as connection:
         for row in connection.execute("SELECT labelling, seq FROM judgment").fetchall():
@@ -136,10 +140,10 @@ def spread_times(database: str) -> None:
 
 
 def page_links(page: Page, address: str) -> list[str]:
-    """The labellings on somebody's start page."""
+    """The labellings on the start page of an assessor."""
     page.goto(address)
-    found = page.locator(".tasks a").all()
-    return [address + (link.get_attribute("href") or "") for link in found]
+    links = page.locator(".tasks a").all()
+    return [address + (link.get_attribute("href") or "") for link in links]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A new model file is taken into service while requests run; a bad one is not."""
+"""A new model file is loaded while requests run; an invalid one is not."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import httpx
 import numpy as np
 
 import topkit as tk
-from tests.serving.servers import ask, running
+from tests.support.serving import ask, running
 from topkit.serving import ServiceSettings, create_app
 
 
 def test_reload_under_load_drops_nothing(ragged: tk.Dataset, tmp_path: Path) -> None:
-    """Four clients ask while two models take turns: every answer is 200 and of one of the two."""
+    """Four clients send requests while two models alternate: every response is from one of the two."""
     one = tk.ranker("linear-regression", l2=0.01, normalise="none").fit(ragged)
     two = tk.ranker("linear-regression", l2=10.0, normalise="none").fit(ragged)
     model = tmp_path / "m"
@@ -74,7 +74,7 @@ def test_a_bad_file_leaves_the_old_model_in_service(ragged: tk.Dataset, tmp_path
     assert "not a topkit model" in health["problem"]
     model.unlink()
     assert not file.refresh()
-    assert "cannot be seen" in ask(app, "GET", "/health").json()["problem"]
+    assert "cannot read the model file" in ask(app, "GET", "/health").json()["problem"]
     fresh = tk.ranker("linear-regression").fit(ragged)
     fresh.save(model)
     assert file.refresh()

@@ -1,4 +1,4 @@
-"""What the service answers: the ranker's own scores, or a 4xx with the reason."""
+"""Responses of the service: the scores of the ranker, or a 4xx with the reason."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topkit as tk
-from tests.cli.test_commands import topkit
-from tests.serving.servers import ask
+from tests.support.serving import ask, run_topkit
 from topkit.serving import Limits, ServiceSettings, create_app, json_bodies
 from topkit.serving.refusal import RefusedError
 
@@ -104,18 +103,18 @@ BAD_JSON = [
     (b'{"features": [[null, 1' + b"0" * 400 + b", 2, 3]]}", 422, "not a finite 32-bit"),
     (b"[]", 422, "must be an object"),
     (b"{}", 422, "must be a list"),
-    (b'{"features": []}', 422, "one candidate or more"),
+    (b'{"features": []}', 422, "at least one candidate"),
     (b'{"features": [[]]}', 422, "at least one number"),
     (b'{"features": 3}', 422, "must be a list"),
     (b'{"features": [1, 2]}', 422, "candidate 1 is not a list"),
     (b'{"features": [[1, 2, 3, 4], [1, 2]]}', 422, "candidate 2 has 2 features, the first has 4"),
-    (b'{"features": [[1, 2, 3, "4"]]}', 422, "feature 4 is a str"),
-    (b'{"features": [[1, 2, 3, true]]}', 422, "feature 4 is a bool"),
-    (b'{"features": [[1, 2, 3, [4]]]}', 422, "feature 4 is a list"),
+    (b'{"features": [[1, 2, 3, "4"]]}', 422, "expected a number or null, got a str"),
+    (b'{"features": [[1, 2, 3, true]]}', 422, "expected a number or null, got a bool"),
+    (b'{"features": [[1, 2, 3, [4]]]}', 422, "feature 4: expected a number or null, got a list"),
     (b'{"features": [[1, 2, 3]]}', 422, "trained on 4 features, the data has 3"),
     (b'{"features": [[1, 2, 3, 4]], "extra": 1}', 422, "unknown field 'extra'"),
-    (b'{"features": [[1, 2, 3, 4]], "feature_names": ["a"]}', 422, "1 feature names for 4"),
-    (json.dumps({"features": [FULL] * 41}).encode(), 413, "41 candidates are more than the limit of 40"),
+    (b'{"features": [[1, 2, 3, 4]], "feature_names": ["a"]}', 422, "expected 4 feature names, got 1"),
+    (json.dumps({"features": [FULL] * 41}).encode(), 413, "41 candidates exceed the limit of 40"),
     (b" " * 20_001, 413, "longer than the limit of 20000 bytes"),
 ]
 
@@ -130,8 +129,8 @@ def test_bad_json_gets_a_reason(service: Any, body: bytes, status: int, reason: 
 def test_bad_batches_get_a_reason(service: Any) -> None:
     one = {"features": [FULL]}
     for body, status, reason in (
-        ({"queries": []}, 422, "not empty"),
-        ({"queries": [one] * 7}, 413, "7 queries are more than the limit of 6"),
+        ({"queries": []}, 422, "non-empty list"),
+        ({"queries": [one] * 7}, 413, "7 queries exceed the limit of 6"),
         ({"queries": [one, {"features": [FULL], "x": 1}]}, 422, "query 2 must be an object"),
         ({"queries": [one, {"features": [[1.0]]}]}, 422, "queries have 1 and 4 features"),
         ({"queries": [{"features": [FULL] * 21}, {"features": [FULL] * 21}]}, 413, "42 candidates"),
@@ -150,15 +149,15 @@ def test_bad_arrow_gets_a_reason(service: Any, ragged: tk.Dataset) -> None:
         ("/score", b"garbage", 400, "not an Arrow IPC stream"),
         ("/score", good[: len(good) // 2], 400, "not an Arrow IPC stream"),
         ("/score", stream(pa.table({"features": lists(X)}), compression="zstd"), 422, "compressed"),
-        ("/score", stream(pa.table({"features": lists(holed)})), 422, "holds NaN; send null"),
+        ("/score", stream(pa.table({"features": lists(holed)})), 422, "contains NaN; send null"),
         ("/score", stream(pa.table({"features": lists(huge)})), 422, "not a finite"),
         ("/score", stream(pa.table({"features": lists(X[:, :3].copy())})), 422, "trained on 4 features"),
-        ("/score", stream(pa.table({"a": ["x"]})), 422, "'a' must hold numbers"),
+        ("/score", stream(pa.table({"a": ["x"]})), 422, "'a': expected numbers"),
         ("/score", stream(pa.table({"features": lists(X)}).slice(0, 0)), 422, "no rows"),
-        ("/score", stream(pa.table({"qid": [1] * 4, "features": lists(X)})), 422, "belongs to a batch"),
+        ("/score", stream(pa.table({"qid": [1] * 4, "features": lists(X)})), 422, "send it to /batch"),
         ("/batch", good, 422, "needs a column qid"),
-        ("/batch", stream(pa.table({"qid": [1, 2, 1, 1], "features": lists(X)})), 422, "neighbours"),
-        ("/batch", stream(pa.table({"qid": [1.5] * 4, "features": lists(X)})), 422, "texts or integers"),
+        ("/batch", stream(pa.table({"qid": [1, 2, 1, 1], "features": lists(X)})), 422, "not contiguous"),
+        ("/batch", stream(pa.table({"qid": [1.5] * 4, "features": lists(X)})), 422, "strings or integers"),
         ("/score", stream(pa.table({"features": lists(np.zeros((41, 4), np.float32))})), 413, "41 cand"),
     ):
         answer = ask(service, "POST", path, content=body, headers=ARROW)
@@ -191,15 +190,22 @@ def test_health_metrics_and_openapi(service: Any) -> None:
     assert (health["status"], health["ranker"], health["features"]) == ("ok", "listnet", 4)
     assert health["fresh"] is True
     lines = ask(service, "GET", "/metrics").text.splitlines()
-    assert 'topkit_requests_total{endpoint="score",status="200"} 1' in lines
-    assert 'topkit_requests_total{endpoint="score",status="422"} 1' in lines
-    assert "topkit_candidates_total 2" in lines
-    assert 'topkit_request_seconds_bucket{endpoint="score",le="+Inf"} 2' in lines
-    assert 'topkit_request_seconds_count{endpoint="score"} 2' in lines
+    assert 'topkit_requests_total{endpoint="score",status="200"} 1.0' in lines
+    assert 'topkit_requests_total{endpoint="score",status="422"} 1.0' in lines
+    assert "topkit_candidates_total 2.0" in lines
+    assert 'topkit_request_seconds_bucket{endpoint="score",le="+Inf"} 2.0' in lines
+    assert 'topkit_request_seconds_count{endpoint="score"} 2.0' in lines
     paths = ask(service, "GET", "/openapi.json").json()["paths"]
     body = paths["/score"]["post"]["requestBody"]["content"]
     assert set(body) == {"application/json", "application/vnd.apache.arrow.stream"}
     assert set(paths) == {"/score", "/batch", "/health", "/metrics"}
+
+
+def test_two_apps_in_one_process_have_separate_metrics(service: Any, tmp_path: Path) -> None:
+    other = create_app(ServiceSettings(tmp_path / "m"))
+    ask(service, "POST", "/score", json={"features": [FULL]})
+    assert "topkit_candidates_total 1.0" in ask(service, "GET", "/metrics").text
+    assert "topkit_candidates_total 0.0" in ask(other, "GET", "/metrics").text
 
 
 json_values = st.recursive(
@@ -212,7 +218,7 @@ json_values = st.recursive(
 @given(json_values | st.fixed_dictionaries({"features": json_values}))
 @settings(max_examples=200)
 def test_anything_else_is_refused_or_a_matrix(value: Any) -> None:
-    """No body makes the parser fail in another way than by a refusal."""
+    """For any body, the parser returns a matrix or raises RefusedError."""
     for parse in (json_bodies.one_query, json_bodies.many_queries):
         try:
             found = parse(json.dumps(value).encode(), Limits())
@@ -227,9 +233,15 @@ def test_the_service_does_not_import_numba() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_the_command_tells_what_is_wrong(tmp_path: Path) -> None:
-    missing = topkit("serve", tmp_path / "no.model")
+def test_a_missing_extra_is_named() -> None:
+    code = "import sys; sys.modules['prometheus_client'] = None; import topkit.serving"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "prometheus_client is not installed; run: pip install 'topkit[serve]'" in done.stderr
+
+
+def test_the_command_explains_errors(tmp_path: Path) -> None:
+    missing = run_topkit("serve", tmp_path / "no.model")
     assert missing.returncode == 2
     assert "there is no such file; name a file that 'topkit train' wrote" in missing.stderr
-    limits = topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
+    limits = run_topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
     assert "limits must be at least 1" in limits.stderr

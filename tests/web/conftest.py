@@ -1,29 +1,27 @@
-"""Stores on SQLite and on a PostgreSQL that is started here, apps on them, and a server with a browser."""
+"""Databases (SQLite, and a PostgreSQL server started here), apps on them, and a server with a browser."""
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
-import uuid
 import warnings
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-import psycopg
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.web.driver import Server, accept, chromium
-from tests.web.world import World
+from tests.support.browser import Server, accept, chromium
+from tests.support.databases import fresh_database
+from tests.support.web_world import World
 from topkit.web.settings import Settings
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL server of our own."""
-    # Not in pytest's folder: as root the server runs as another user, who may not look in there.
+    """The URL of a PostgreSQL server that runs for these tests."""
+    # Not in pytest's folder: for root, the server runs as another user, who cannot read that folder.
     with tempfile.TemporaryDirectory() as folder:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -34,20 +32,9 @@ def postgres() -> Iterator[str]:
         server.cleanup()
 
 
-@contextlib.contextmanager
-def fresh_database(address: str) -> Iterator[str]:
-    """The address of a new, empty database on the server."""
-    name = f"topkit_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-    yield address.replace("/postgres?", f"/{name}?")
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
-
-
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.database)])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A new store's database: an SQLite file, then a PostgreSQL database."""
+    """A new database: an SQLite file, then a PostgreSQL database."""
     if request.param == "sqlite":
         yield str(tmp_path / "labels.db")
         return
@@ -57,29 +44,29 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """An app on an SQLite store with an admin."""
-    with World(Settings(str(tmp_path / "labels.db"))) as made:
-        yield made
+    """An app with an admin on SQLite."""
+    with World(Settings(str(tmp_path / "labels.db"))) as created:
+        yield created
 
 
 @pytest.fixture
 def any_world(database: str) -> Iterator[World]:
-    """An app on each kind of store with an admin."""
-    with World(Settings(database)) as made:
-        yield made
+    """An app with an admin on each kind of database."""
+    with World(Settings(database)) as created:
+        yield created
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as made:
-        yield made
+    with chromium() as created:
+        yield created
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(str(tmp_path_factory.mktemp("web") / "labels.db"))
-    yield made
-    made.stop()
+    process = Server(str(tmp_path_factory.mktemp("web") / "labels.db"))
+    yield process
+    process.stop()
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +78,7 @@ def admin(server: Server, browser: Browser) -> Page:
 
 @pytest.fixture
 def outside() -> Iterator[tuple[str, list[str]]]:
-    """Another site: its address, and what it was asked for."""
+    """Another site: its URL, and the paths requested from it."""
     asked: list[str] = []
 
     class Note(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Every route × every role, from the OpenAPI: what is not listed here as allowed must be refused."""
+"""Every route × every role, from the OpenAPI: whatever is not listed here as allowed must be rejected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import topkit.web
-from tests.web.world import Actor, World, entry, tasks
+from tests.support.web_world import Actor, World, entry, tasks
 
 EVERYBODY = {"POST /api/session", "POST /api/invitations/accept"}
 SIGNED_IN = {"GET /api/session", "DELETE /api/session", "PUT /api/session/password", "GET /api/tasks"}
@@ -19,7 +19,7 @@ OWNER = {
     "POST /api/labellings/{number}/undo",
     "GET /api/labellings/{number}/documents/{document}",
 }
-"""Only the assessor whose labelling it is: not even an admin may answer for somebody."""
+"""Only the assessor of the labelling: an admin may not answer for somebody else."""
 PAGES = {
     "/": "signed in",
     "/account": "signed in",
@@ -41,7 +41,7 @@ def routes(world: World) -> list[str]:
 
 
 def bodies(world: World, labelling: int, turn: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """A body that would be accepted, where a route takes one, so that only the role decides."""
+    """A valid body for each route that needs one, so that only the role decides."""
     file = {"files": {"file": ("x.csv", "id,query\nq9,nine\n")}}
     return {
         "POST /api/session": {"json": {"name": "nobody", "password": "wrong password"}},
@@ -106,7 +106,7 @@ def test_every_route_and_role(world: World, cast: dict[str, Actor]) -> None:
                 assert status == expected, (route, role, status)
                 refused[status] += 1
     assert set(routes(world)) >= EVERYBODY | SIGNED_IN | OWNER
-    assert min(refused.values()) >= 8  # each way of refusing was met
+    assert min(refused.values()) >= 8  # each kind of rejection occurred
 
 
 def test_every_page_and_role(world: World, cast: dict[str, Actor]) -> None:
@@ -139,7 +139,7 @@ def test_every_page_and_role(world: World, cast: dict[str, Actor]) -> None:
 
 
 def test_changes_need_the_token_of_the_session(world: World) -> None:
-    """The cookie alone, which a browser sends along for other sites too, changes nothing."""
+    """The cookie alone is not enough, because a browser also sends it with requests from other sites."""
     for route in routes(world):
         method, path = route.split()
         if method == "GET" or route in EVERYBODY:
@@ -157,7 +157,7 @@ def test_changes_need_the_token_of_the_session(world: World) -> None:
     )
 
 
-def test_somebody_who_was_stopped_is_out_at_once(world: World) -> None:
+def test_a_blocked_person_is_signed_out_at_once(world: World) -> None:
     ann = world.person("ann")
     assert ann.get("/api/tasks").status_code == 200
     changed = world.admin.call(
@@ -168,11 +168,11 @@ def test_somebody_who_was_stopped_is_out_at_once(world: World) -> None:
     last = world.admin.call(
         "PATCH", f"/api/people/{world.admin.number}", json={"role": "assessor", "active": True}
     )
-    assert last.status_code == 400  # somebody must be left to administer
+    assert last.status_code == 400  # at least one admin must remain
 
 
 def test_pages_do_nothing_that_the_openapi_does_not_describe(world: World) -> None:
-    """Every form's method and address, and every link into the API, is an operation of the OpenAPI."""
+    """The OpenAPI describes the method and URL of every form, and every link to the API."""
     known = {re.sub(r"\{\w+\}", "{}", route) for route in routes(world)}
     folder = Path(topkit.web.__file__).parent
     used = set()
@@ -184,8 +184,8 @@ def test_pages_do_nothing_that_the_openapi_does_not_describe(world: World) -> No
     script = (folder / "static" / "label.js").read_text()
     for method, path in re.findall(r'callApi\("(\w+)", (?:`\$\{api\}([^`]*)`|api\b)', script):
         paths = (
-            [path.replace("${entry.path}", name) for name in ("answers", "undo")]
-            if "entry" in path
+            [path.replace("${request.path}", name) for name in ("answers", "undo")]
+            if "request" in path
             else [path]
         )
         used |= {(method, f"/api/labellings/{{}}{one}") for one in paths}

@@ -1,4 +1,4 @@
-"""The app in a real browser: an admin, assessors with keyboards, lost connections, a hidden tab."""
+"""The app in a real browser: an admin, assessors with a keyboard, lost connections, a hidden tab."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.driver import PASSWORD, Server, accept, invite, label, make_project, press, seq, shown
-from tests.web.stage import ORDER, QUERIES, choose, judgments, open_task, start, write_material
+from tests.support.browser import PASSWORD, Server, accept, invite, label, make_project, press, seq, shown
+from tests.support.web_stage import ORDER, QUERIES, choose, judgments, open_task, start, write_material
 from topkit.labelling import SimulatedAssessor
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -16,33 +16,33 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 def test_two_assessors_label_a_topic_by_keyboard(server: Server, admin: Page, tmp_path: Path) -> None:
     project, (ann, bob) = start(server, admin, tmp_path, ["Ann Lee", "Bob"])
-    believed = SimulatedAssessor.of_order("ann", ORDER, bad_below=2.5)  # fig and nut are bad
+    judge = SimulatedAssessor.of_order("ann", ORDER, bad_below=2.5)  # fig and nut are bad
 
     open_task(ann, server.address, QUERIES["t1"])
     expect(ann.frame_locator("#frame-a iframe").locator("mark").first).to_be_visible()  # query terms
-    label(ann, believed, 2)
+    label(ann, judge, 2)
 
-    wrong = shown(ann)  # a slip of the finger, taken back
+    question = shown(ann)  # answered by mistake, then undone
     press(ann, "tie")
     ann.keyboard.press("u")
     ann.wait_for_selector('#tool[data-seq="4"]')
-    assert shown(ann) == wrong
+    assert shown(ann) == question
 
-    ann.keyboard.press("Space")  # the clock stops, documents are hidden, answers are not taken
+    ann.keyboard.press("Space")  # the clock stops, documents are hidden, answers are ignored
     expect(ann.get_by_text("The clock is stopped", exact=True)).to_be_visible()
-    stood = ann.locator("#clock").inner_text()
+    stopped_at = ann.locator("#clock").inner_text()
     ann.keyboard.press("ArrowLeft")
     ann.wait_for_timeout(1200)
-    assert ann.locator("#clock").inner_text() == stood
+    assert ann.locator("#clock").inner_text() == stopped_at
     assert seq(ann) == 4
     ann.keyboard.press("Space")
     expect(ann.locator("#documents")).to_be_visible()
 
     ann.reload()  # in the middle: the same question again
     ann.wait_for_selector('#tool[data-seq="4"]')
-    assert shown(ann) == wrong
-    label(ann, believed)
-    expect(ann.get_by_role("heading", name="This topic is done")).to_be_visible()
+    assert shown(ann) == question
+    label(ann, judge)
+    expect(ann.get_by_role("heading", name="This topic is complete")).to_be_visible()
     assert ann.locator("#result li").all_inner_texts() == ORDER[:3]
 
     open_task(bob, server.address, QUERIES["t1"])
@@ -85,7 +85,7 @@ def test_grades_by_keyboard_and_by_touch(server: Server, admin: Page, tmp_path: 
     accept(phone, link)
     admin.reload()
     choose(admin, ["Cem"])
-    admin.get_by_label("assessors a topic").fill("1")
+    admin.get_by_label("assessors per topic").fill("1")
     admin.get_by_role("button", name="Assign all topics").click()
     admin.wait_for_url(project)
     open_task(phone, server.address, QUERIES["t2"])
@@ -111,7 +111,7 @@ def test_nothing_is_lost_or_doubled(server: Server, admin: Page, tmp_path: Path)
     ann.evaluate("() => { const b = document.querySelector('[data-answer=a]'); b.click(); b.click(); }")
     ann.wait_for_selector('#tool[data-seq="1"]')
 
-    # a lost connection: the judgment waits, the page says so, and it is saved once when the line is back
+    # a lost connection: the page says so, keeps the judgment and saves it once when the connection is back
     ann.context.set_offline(True)
     ann.keyboard.press("ArrowRight")
     expect(ann.locator("#notice")).to_contain_text("connection is lost")
@@ -119,7 +119,7 @@ def test_nothing_is_lost_or_doubled(server: Server, admin: Page, tmp_path: Path)
     ann.wait_for_selector('#tool[data-seq="2"]')
     expect(ann.locator("#notice")).to_be_hidden()
 
-    # the answer of the server is lost on the way, and the page is closed: it is sent again, and counts once
+    # the reply of the server is lost, and the page is closed: the judgment is sent again and counts once
     ann.route("**/answers", lambda route: (route.fetch(), route.abort()))
     ann.keyboard.press("ArrowRight")
     expect(ann.locator("#notice")).to_contain_text("connection is lost")
@@ -127,7 +127,7 @@ def test_nothing_is_lost_or_doubled(server: Server, admin: Page, tmp_path: Path)
     ann.reload()
     ann.wait_for_selector('#tool[data-seq="3"]')
 
-    # a second tab goes on; the first one is told and shows the open question
+    # a second tab continues; the first one explains this and shows the current question
     other = ann.context.new_page()
     other.goto(ann.url)
     press(other, "a")
@@ -136,13 +136,13 @@ def test_nothing_is_lost_or_doubled(server: Server, admin: Page, tmp_path: Path)
     ann.wait_for_selector('#tool[data-seq="4"]')
     assert shown(ann) == shown(other)
 
-    # the back button, and forth again
+    # back and forward again
     ann.go_back()
     ann.go_forward()
     ann.wait_for_selector('#tool[data-seq="4"]')
     press(ann, "a")
 
-    # the server is killed and comes back: the page goes on by itself
+    # the server is killed and restarted: the page continues by itself
     port = server.port
     server.kill()
     ann.keyboard.press("ArrowLeft")
@@ -179,7 +179,7 @@ def test_names_for_a_screen_reader(server: Server, admin: Page, tmp_path: Path) 
     assert all(any(letter.isalpha() for letter in name) for name in names)
     expect(ann.get_by_role("heading", level=1)).to_have_text(QUERIES["t1"])
     press(ann, "a")
-    expect(ann.get_by_role("status")).to_contain_text("Question 2")  # spoken politely
+    expect(ann.get_by_role("status")).to_contain_text("Question 2")  # for screen readers
     ann.keyboard.press("Tab")  # everything can be reached without a mouse
     reached = set()
     for _ in range(25):

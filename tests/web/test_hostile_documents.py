@@ -1,4 +1,4 @@
-"""Documents that want to do harm, in a real browser: nothing of them runs, and nothing leaves the page."""
+"""Malicious documents in a real browser: no script runs, and no request leaves the page."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.driver import Server, press, shown
-from tests.web.stage import QUERIES, open_task, start
+from tests.support.browser import Server, press, shown
+from tests.support.web_stage import QUERIES, open_task, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -57,7 +57,7 @@ def test_hostile_documents_are_inert(
         assert ann.url.startswith(server.address)
         press(ann, "a")  # the keys still reach the page after a click into a document
     assert set(seen) == {*HOSTILE, escaped}
-    alone = ann.context.new_page()  # in a window of its own, a document can do no more
+    alone = ann.context.new_page()  # in a separate window, the document is blocked too
     for url in seen.values():
         alone.goto(url)
         alone.wait_for_timeout(50)
@@ -65,7 +65,7 @@ def test_hostile_documents_are_inert(
         assert alone.evaluate("window.pwned") is None
     assert not dialogs
     assert asked == []
-    control = ann.context.new_page()  # the same document without our frame and policy does run
+    control = ann.context.new_page()  # the same document without the frame and the policy does run
     control.set_content(HOSTILE["script"].replace("EVIL", evil))
     control.wait_for_timeout(300)
     assert control.evaluate("window.pwned") == 1

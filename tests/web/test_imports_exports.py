@@ -1,4 +1,4 @@
-"""Material in, judgments out, and back in again."""
+"""Import of material, export of judgments, and their import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import topkit as tk
-from tests.web.world import World, entry, label_all, tasks
+from tests.support.web_world import ORDER, World, label_all, labelled_project, tasks
 from topkit.data.errors import InputError
 from topkit.labelling import SimulatedAssessor
 from topkit.labelling.files import read_grades_csv, read_preferences_csv
@@ -16,7 +16,6 @@ from topkit.web.imports import read_material, read_prior, read_topics
 from topkit.web.settings import Settings
 from topkit.web.store.projects import Document, Topic
 
-ORDER = ["d5", "d2", "d8", "d1", "d7", "d3", "d6", "d4"]
 TREC_TOPICS = """<top>
 <num> Number: 301
 <title> International Organized Crime
@@ -69,13 +68,13 @@ def test_topics_of_every_format(tmp_path: Path, text: str, expected: list[Topic]
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "cannot be read"),
+        ("", "unknown format"),
         ("id,query\n", "no topics"),
         ("id,query\n7,a\n7,b\n", "twice"),
         ("id,query\n,a\n", "no id"),
         ('{"id": 1}\n', "no query"),
         ("{nonsense\n", "not JSON"),
-        ("just words\n", "cannot be read"),
+        ("just words\n", "unknown format"),
     ],
 )
 def test_bad_topics_say_what_is_wrong(tmp_path: Path, text: str, problem: str) -> None:
@@ -102,7 +101,7 @@ def test_documents_of_every_kind(tmp_path: Path) -> None:
     ]
     for address in ("javascript:alert(1)", "file:///etc/passwd", "//x.example", "data:text/html,x"):
         path.write_text(json.dumps({"id": "u", "url": address}) + "\n")
-        with pytest.raises(InputError, match="no address"):
+        with pytest.raises(InputError, match="invalid URL"):
             read_material(path)
     corpus = tmp_path / "corpus"
     corpus.write_text("<DOC>\n<DOCNO> X-1 </DOCNO>\n<TEXT>\nwords here\n</TEXT>\n</DOC>\n")
@@ -116,7 +115,7 @@ def test_a_run_names_candidates_and_is_the_prior(world: World, tmp_path: Path) -
     ann = world.person("ann")
     number = world.project()
     said = world.admin.upload(f"/api/projects/{number}/run", path.read_bytes(), "x.run", depth=3)
-    assert said.json()["message"].startswith("1 topics have a prior")
+    assert said.json()["message"].startswith("Prior ranking for 1 topic;")
     topics = world.admin.get(f"/api/projects/{number}/topics").json()
     assert [topic["candidates"] for topic in topics] == [3, 0, 0]
     hand = [{"topic": topics[0]["id"], "person": ann.number, "tool": "pairs"}]
@@ -129,32 +128,11 @@ def test_a_run_names_candidates_and_is_the_prior(world: World, tmp_path: Path) -
     last = label_all(ann, tasks(ann)[0], SimulatedAssessor.of_order("ann", ["d7", "d3", "d1"]))
     assert [one["key"] for one in last["result"]] == ["d7", "d3", "d1"]
     again = world.admin.upload(f"/api/projects/{number}/run", path.read_bytes(), "x.run")
-    assert "is being labelled" in again.json()["detail"]
-
-
-def labelled(world: World) -> int:
-    """A project in which two assessors have done one topic in pairs and one grades another."""
-    ann, bob = world.person("ann lee"), world.person("bob")
-    number = world.project(tools="both")
-    topics = [topic["id"] for topic in world.admin.get(f"/api/projects/{number}/topics").json()]
-    hand = [
-        {"topic": topics[0], "person": ann.number, "tool": "pairs"},
-        {"topic": topics[0], "person": bob.number, "tool": "pairs"},
-        {"topic": topics[1], "person": bob.number, "tool": "grades"},
-    ]
-    world.admin.post(f"/api/projects/{number}/assignments", {"mode": "hand", "assignments": hand})
-    first = tasks(ann)[0]
-    turn = ann.get(f"/api/labellings/{first}").json()
-    ann.post(f"/api/labellings/{first}/answers", entry(turn, "tie"))
-    ann.post(f"/api/labellings/{first}/undo", {"seq": 2, "key": "back"})
-    label_all(ann, first, SimulatedAssessor.of_order("ann", ORDER, bad_below=2.5))
-    label_all(bob, tasks(bob)[0], SimulatedAssessor.of_order("bob", ORDER))
-    label_all(bob, tasks(bob)[1], SimulatedAssessor("bob", {f"d{i}": i / 2 for i in range(1, 9)}))
-    return number
+    assert "has labellings" in again.json()["detail"]
 
 
 def test_every_export_reads_back_to_what_was_said(any_world: World, tmp_path: Path) -> None:
-    number = labelled(any_world)
+    number = labelled_project(any_world)
 
     def export(name: str) -> Path:
         answer = any_world.admin.get(f"/api/projects/{number}/exports/{name}")
@@ -180,7 +158,7 @@ def test_every_export_reads_back_to_what_was_said(any_world: World, tmp_path: Pa
         (p.query, p.a, p.b, p.winner) for p in preferences.preferences
     ]
     assert {p.assessor for p in triples} == {"ann_lee", "bob"}
-    # bob's relevance i/2 of document i with borders .5, 1.5, 2.5, 3.5: 1 1 2 2 3 3 4 4
+    # the relevance i/2 of document i, cut at .5, 1.5, 2.5, 3.5, gives 1 1 2 2 3 3 4 4
     grades = {"d1": 1, "d2": 1, "d3": 2, "d4": 2, "d5": 3, "d6": 3, "d7": 4, "d8": 4}
     assert {grade.doc: grade.grade for grade in read_grades_csv(export("grades-csv")).grades} == grades
     letor = tk.read_letor(export("grades"), features=False)
@@ -196,7 +174,7 @@ def test_every_export_reads_back_to_what_was_said(any_world: World, tmp_path: Pa
 
 
 def test_a_project_comes_back_the_same(any_world: World, tmp_path: Path) -> None:
-    number = labelled(any_world)
+    number = labelled_project(any_world)
     names = ("project", "top-k", "grades", "qrels", "triples", "preferences-csv", "grades-csv", "jsonl")
     before = {name: any_world.admin.get(f"/api/projects/{number}/exports/{name}").text for name in names}
     with World(Settings(str(tmp_path / "other.db"))) as other:
@@ -222,7 +200,9 @@ def test_a_project_comes_back_the_same(any_world: World, tmp_path: Path) -> None
         ):
             answer = other.admin.upload("/api/projects/import", broken, "p.jsonl", name="third")
             assert answer.status_code == 400, answer.text
-        assert len(other.admin.get("/api/projects").json()) == 2  # a file is taken whole or not at all
+        assert (
+            len(other.admin.get("/api/projects").json()) == 2
+        )  # a file is imported completely or not at all
 
 
 def test_exports_of_nothing(world: World) -> None:

@@ -1,10 +1,10 @@
-"""Answering through the API: a judgment counts once, for the pair it was given to, or the page is told."""
+"""Answers through the API: a judgment counts once and for its own pair, or the reply says why not."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.web.world import Actor, TestClient, World, entry, label_all, tasks
+from tests.support.web_world import Actor, TestClient, World, entry, label_all, tasks
 from topkit.labelling import Question, SimulatedAssessor
 from topkit.web.app import create_app
 from topkit.web.settings import Settings
@@ -67,7 +67,7 @@ def test_the_same_key_counts_once(any_world: World) -> None:
     assert other.json()["turn"]["seq"] == 1
 
 
-def test_a_second_tab_is_told(any_world: World) -> None:
+def test_a_late_answer_from_a_second_tab_is_rejected(any_world: World) -> None:
     ann = any_world.person("ann")
     any_world.project(ann)
     labelling = tasks(ann)[0]
@@ -78,7 +78,7 @@ def test_a_second_tab_is_told(any_world: World) -> None:
     assert late.status_code == 409
     assert "another tab" in late.json()["message"]
     assert late.json()["turn"]["asked"] == 1
-    # with the right sequence number but the old pair, it is still not given to the wrong pair
+    # with the right sequence number but the old pair, it is not saved for the wrong pair either
     wrong = ann.post(path, {**entry(old, "b"), "seq": 2})
     now = late.json()["turn"]["question"]
     if (now["a"]["key"], now["b"]["key"]) != (old["question"]["a"]["key"], old["question"]["b"]["key"]):
@@ -107,7 +107,7 @@ def test_undo_goes_back_and_keeps_the_record(any_world: World) -> None:
 
 
 def test_two_servers_on_one_store(database: str) -> None:
-    """What is in one process's memory may be behind another's; the store decides."""
+    """The memory of one process may be behind the other; the database decides."""
     with World(Settings(database)) as here:
         ann = here.person("ann")
         here.project(ann)
@@ -115,11 +115,11 @@ def test_two_servers_on_one_store(database: str) -> None:
         with TestClient(create_app(Settings(database))) as client:
             there = Actor(client, ann.number, ann.csrf, ann.cookie)
             turn = here_turn = ann.get(path).json()
-            for number in range(6):  # both have the state in memory, and take turns
+            for number in range(6):  # both have the state in memory and answer alternately
                 actor = there if number % 2 else ann
                 turn = actor.post(f"{path}/answers", entry(actor.get(path).json(), "a")).json()["turn"]
                 assert turn["seq"] == number + 1
-            late = ann.post(f"{path}/answers", entry(here_turn, "b"))  # has not seen the sixth
+            late = ann.post(f"{path}/answers", entry(here_turn, "b"))  # does not know the sixth answer
             assert (late.status_code, late.json()["turn"]["seq"]) == (409, 6)
             body = entry(turn, "a", key="same")
             assert there.post(f"{path}/answers", body).json()["outcome"] == "saved"
@@ -138,7 +138,7 @@ def test_an_answer_that_the_question_does_not_take(world: World, answer: str) ->
 
 
 def test_left_and_right_are_random_and_recorded(world: World) -> None:
-    """Of many labellings' first questions, the document with the smaller number is left in about half."""
+    """In about half of the first questions, the document with the smaller number is on the left."""
     people = [world.person(f"p{i}") for i in range(40)]
     number = world.project(*people)
     lefts = 0

@@ -1,4 +1,4 @@
-"""Small versions of the studies in bench/web.py: kills and many assessors at once, on both databases."""
+"""Short versions of bench/web.py on both databases: kill -9 under load, and many assessors at once."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import asyncio
 import pytest
 from bench.web import kill_often
 
-from tests.web.driver import Server
-from tests.web.load import Load, check, populate, run
+from tests.support.browser import Server
+from tests.support.web_load import Load, check, populate, run
 
 pytestmark = pytest.mark.slow
 
 
 def test_no_acknowledged_judgment_is_lost_by_kill_9(database: str) -> None:
-    found = kill_often(database, kills=3, topics=10)
-    assert found["acknowledged"] > 60
+    counts = kill_often(database, kills=3, topics=10)
+    assert counts["acknowledged"] > 60
 
 
 def test_many_assessors_at_once(database: str) -> None:

@@ -1,4 +1,4 @@
-"""The store on both databases: migrations, backup and restore, the doctor, assignment."""
+"""Both databases: migrations, backup and restore, the doctor, assignment."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from tests.web.conftest import fresh_database
-from tests.web.test_imports_exports import labelled
-from tests.web.world import World, entry, label_all, tasks
+from tests.support.databases import fresh_database
+from tests.support.web_world import World, entry, label_all, labelled_project, tasks
 from topkit.data.errors import InputError
 from topkit.labelling import SimulatedAssessor
 from topkit.web.assign import cyclic, overlapping
 from topkit.web.backup import restore_backup, write_backup
 from topkit.web.doctor import examine
+from topkit.web.judging import Judgment
 from topkit.web.schema import judgment, metadata
 from topkit.web.settings import Settings
 from topkit.web.store import open_store
 from topkit.web.store.engine import make_engine, migrate, newest_revision, revision_of
-from topkit.web.store.work import Event, add_judgments
+from topkit.web.store.judgments import append_judgments
 
 FIRST = Path(__file__).parent / "first_schema.sql"
 
@@ -39,7 +39,7 @@ def test_migrations_make_what_the_code_expects(database: str) -> None:
 
 
 def test_a_store_of_the_first_schema_opens(tmp_path: Path) -> None:
-    """The file was written by the first schema, in the middle of a labelling; it is gone on with."""
+    """The file was written with the first schema, in the middle of a labelling, which then continues."""
     path = tmp_path / "old.db"
     with sqlite3.connect(path) as old:
         old.executescript(FIRST.read_text())
@@ -55,13 +55,13 @@ def test_a_store_of_the_first_schema_opens(tmp_path: Path) -> None:
         assert [tuple(row) for row in after] == before
         ann = world.signed_in("ann")
         path_of = f"/api/labellings/{tasks(ann)[0]}"
-        assert ann.get(path_of).json()["asked"] == 5  # seven events, one of them an undo
+        assert ann.get(path_of).json()["asked"] == 5  # seven judgments, one of them an undo
         last = label_all(
             ann, tasks(ann)[0], SimulatedAssessor.of_order("ann", ["d4", "d2", "d5", "d1", "d3", "d6"])
         )
         assert [one["key"] for one in last["result"]] == ["d4", "d2"]
         found = list(examine(world.store, Settings(str(tmp_path / "old.db"))))
-        assert any("labellings replay, " in one.text and one.good for one in found)
+        assert any("labellings can be replayed" in one.text and one.good for one in found)
 
 
 @pytest.mark.parametrize("revision", ["0001", "0002"])
@@ -91,12 +91,12 @@ def test_a_newer_or_foreign_store_is_refused(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(InputError, match="schema 9999"):
         open_store(settings)
-    with pytest.raises(InputError, match="no such store"):
+    with pytest.raises(InputError, match="does not exist"):
         open_store(Settings(str(tmp_path / "none.db")), create=False)
-    with pytest.raises(InputError, match="no database that is known"):
+    with pytest.raises(InputError, match="unsupported database"):
         open_store(Settings("mysql://x/y"))
     (tmp_path / "text.db").write_text("this is not a database, but some words that are long enough")
-    with pytest.raises(InputError, match="no store"):
+    with pytest.raises(InputError, match="not a topkit database"):
         open_store(Settings(str(tmp_path / "text.db")))
 
 
@@ -106,15 +106,15 @@ def test_the_constraints_refuse_a_second_judgment(any_world: World) -> None:
     labelling = tasks(ann)[0]
     path = f"/api/labellings/{labelling}"
     ann.post(f"{path}/answers", entry(ann.get(path).json(), "a", key="one"))
-    for event in (Event(1, "two", "d1", "d2", "a", 1.0, 0.0), Event(2, "one", "d1", "d2", "a", 1.0, 0.0)):
+    for duplicate in (Judgment(1, "two", "d1", "d2", "a", 1.0), Judgment(2, "one", "d1", "d2", "a", 1.0)):
         with pytest.raises(sa.exc.IntegrityError), any_world.store.write() as connection:
-            add_judgments(connection, [(labelling, event)])
+            append_judgments(connection, [(labelling, duplicate)])
 
 
 def test_backup_and_restore_into_either_database(
     any_world: World, database: str, tmp_path: Path, postgres: str
 ) -> None:
-    number = labelled(any_world)
+    number = labelled_project(any_world)
     whole = any_world.admin.get(f"/api/projects/{number}/exports/project").text
     path = tmp_path / "backup.jsonl.gz"
     counts = write_backup(any_world.store, path)
@@ -126,22 +126,22 @@ def test_backup_and_restore_into_either_database(
             with World(Settings(target), admin="second") as world:
                 assert world.admin.get(f"/api/projects/{number}/exports/project").text == whole
                 assert world.store.secret == any_world.store.secret
-                world.project(world.person("new"))  # ids go on after the restored ones
+                world.project(world.person("new"))  # ids continue after the restored ones
             with pytest.raises(InputError, match="not empty"):
                 restore_backup(Settings(target), path)
     content = tmp_path / "cut.jsonl"
     text = gzip.decompress(path.read_bytes()).decode()
     for broken in ("", "{}\n", text[:-100], text.replace("d5", "d6", 1)):
         content.write_text(broken)
-        with pytest.raises(InputError, match="no backup"):
+        with pytest.raises(InputError, match="not a backup"):
             restore_backup(Settings(str(tmp_path / "never.db")), content)
 
 
 def test_the_doctor_sees_what_is_wrong(any_world: World, database: str) -> None:
-    labelled(any_world)
+    labelled_project(any_world)
     settings = Settings(database)
     assert [one.text for one in examine(any_world.store, settings) if not one.good] == [
-        "admins who can sign in: 0; start the server for a link"
+        "admins who can sign in: 0; start the server to get a link"
     ]
     with any_world.store.write() as connection:
         connection.execute(judgment.delete().where(judgment.c.labelling == 1, judgment.c.seq == 3))
@@ -172,7 +172,7 @@ def test_overlapping_assignment() -> None:
         here = [one for one in found if one.topic == topic]
         assert sorted(one.tool for one in here) == ["grades"] * 2 + ["pairs"] * 2
         assert len({one.person for one in here}) == 4
-    with pytest.raises(InputError, match="need as many assessors"):
+    with pytest.raises(InputError, match="need at least 4 assessors, got 3"):
         overlapping([1], [7, 8, 9], ["pairs", "grades"], 2)
 
 
@@ -181,22 +181,30 @@ def test_nobody_gets_one_query_in_both_tools(any_world: World) -> None:
     number = any_world.project(tools="both")
     people = [ann.number, bob.number]
     path = f"/api/projects/{number}/assignments"
-    assert any_world.admin.post(path, {"mode": "cyclic", "people": people}).json()["message"].startswith("6 ")
+    assert (
+        any_world.admin.post(path, {"mode": "cyclic", "people": people})
+        .json()["message"]
+        .startswith("Labellings: 6 new")
+    )
     again = any_world.admin.post(path, {"mode": "cyclic", "people": people}).json()["message"]
-    assert again == "0 labellings are new, 6 were there before."
+    assert again == "Labellings: 0 new, 6 already there."
     turned = any_world.admin.post(path, {"mode": "cyclic", "people": people[::-1]})
     assert turned.status_code == 400
     assert "other tool" in turned.json()["detail"]
     labelling = tasks(ann)[-1]
-    turn = ann.get(f"/api/labellings/{labelling}").json()  # its state is in memory now
+    turn = ann.get(f"/api/labellings/{labelling}").json()  # loads its state into memory
     assert any_world.admin.call("DELETE", f"/api/labellings/{labelling}").status_code == 200
     answer = ann.post(
         f"/api/labellings/{labelling}/answers", entry(turn, "good" if turn["tool"] == "grades" else "a")
     )
     assert answer.status_code == 404
     assert ann.get(f"/api/labellings/{labelling}").status_code == 404
-    assert any_world.admin.post(path, {"mode": "cyclic", "people": people}).json()["message"].startswith("1 ")
-    assert labelling not in tasks(ann)  # the new one has an id of its own
+    assert (
+        any_world.admin.post(path, {"mode": "cyclic", "people": people})
+        .json()["message"]
+        .startswith("Labellings: 1 new")
+    )
+    assert labelling not in tasks(ann)  # the new one has a different id
 
 
 def test_commands(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -28,3 +30,15 @@ def require(module: str, extra: str) -> Any:
         if error.name is None or error.name.partition(".")[0] != top:
             raise  # the package is there, but one of its own imports is not
         raise MissingExtraError(top, extra) from None
+
+
+def check_extra(extra: str, modules: Iterable[str]) -> None:
+    """Raise an error that names the extra if one of its modules is not installed; imports nothing.
+
+    >>> check_extra("web", ["json", "not_a_package"])
+    Traceback (most recent call last):
+    topkit.compute.extras.MissingExtraError: not_a_package is not installed; run: pip install 'topkit[web]'
+    """
+    for module in modules:
+        if find_spec(module) is None:
+            raise MissingExtraError(module, extra)

@@ -1,8 +1,9 @@
-"""Requests and answers as Arrow IPC streams, for callers who have columns and no time for text.
+"""Requests and responses as Arrow IPC streams, which are faster to parse than JSON.
 
-A request is a table with a column ``features`` (fixed-size lists of floats) or one numeric column a feature,
-whose names are then checked against training where it had names. A batch has a column ``qid`` too, and rows
-of one query are neighbours. Null is a missing feature. The answer is a table with a column ``score``.
+A request is a table with a column ``features`` (fixed-size lists of floats) or one numeric column per
+feature. Column names are compared with the feature names of training, if there are any. A batch also has a
+column ``qid``, and the rows of a query are contiguous. Null is a missing feature. The response is a table
+with a column ``score``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def one_query(body: bytes, limits: Limits) -> Candidates:
     """All rows are candidates of one query."""
     table = _table(body, limits)
     if "qid" in table.column_names:
-        raise RefusedError(422, "a column qid belongs to a batch; send the table to /batch")
+        raise RefusedError(422, "the table has a column qid, which is for batches; send it to /batch")
     X, names = _features(table)
     return Candidates(X, np.array([0, len(X)]), names)
 
@@ -34,25 +35,25 @@ def many_queries(body: bytes, limits: Limits) -> Candidates:
 
     table = _table(body, limits)
     if "qid" not in table.column_names:
-        raise RefusedError(422, "a batch needs a column qid that says which query each row belongs to")
+        raise RefusedError(422, "a batch needs a column qid with the query of each row")
     qid = table.column("qid").combine_chunks()
     if not (
         pa.types.is_integer(qid.type) or pa.types.is_string(qid.type) or pa.types.is_large_string(qid.type)
     ):
-        raise RefusedError(422, f"qid must hold texts or integers, not {qid.type}")
+        raise RefusedError(422, f"qid: expected strings or integers, got {qid.type}")
     if qid.null_count:
-        raise RefusedError(422, "qid has a null")
+        raise RefusedError(422, "qid contains a null")
     codes = qid.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
     if len(np.unique(codes[starts])) != len(starts):
-        raise RefusedError(422, "the rows of a query must be neighbours; sort the table by qid")
+        raise RefusedError(422, "the rows of a query are not contiguous; sort the table by qid")
     at_most(limits.queries, len(starts), "queries")
     X, names = _features(table.drop_columns(["qid"]))
     return Candidates(X, np.append(starts, len(X)).astype(np.int64), names)
 
 
 def answer(scores: NDArray[np.float64], model: str) -> bytes:
-    """A stream with the column ``score``; the model's fingerprint is in the schema's metadata."""
+    """A stream with the column ``score``; the SHA-256 of the model is in the metadata of the schema."""
     import pyarrow as pa
 
     table = pa.table({"score": scores}).replace_schema_metadata({"model": model})
@@ -70,7 +71,7 @@ def _table(body: bytes, limits: Limits) -> Any:
         messages = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
         for message in messages:
             if message.type == "record batch" and _is_compressed(bytes(message.metadata)):
-                raise RefusedError(422, "compressed Arrow buffers are not taken; send them uncompressed")
+                raise RefusedError(422, "compressed Arrow buffers are not supported; send them uncompressed")
         with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
             table = stream.read_all()
         at_most(limits.candidates, table.num_rows, "candidates")
@@ -84,18 +85,18 @@ def _table(body: bytes, limits: Limits) -> Any:
 
 
 def _is_compressed(metadata: bytes) -> bool:
-    """Whether a record batch's header has a compression: a few bytes could then unpack to all of the memory.
+    """True if a record batch is compressed: a few compressed bytes could then fill all memory.
 
     The header is a flatbuffer: Message {version, header_type, header, …} whose header is
-    RecordBatch {length, nodes, buffers, compression}. pyarrow does not show it.
+    RecordBatch {length, nodes, buffers, compression}. pyarrow does not expose it.
     """
 
     def field(table: int, number: int) -> int:
-        """The place of a table's field, or 0 where it is not set."""
-        directory = table - struct.unpack_from("<i", metadata, table)[0]
-        size = struct.unpack_from("<H", metadata, directory)[0]
-        at = 4 + 2 * number
-        offset = struct.unpack_from("<H", metadata, directory + at)[0] if at < size else 0
+        """Offset of a field of a table, or 0 if the field is not set."""
+        vtable = table - struct.unpack_from("<i", metadata, table)[0]
+        size = struct.unpack_from("<H", metadata, vtable)[0]
+        position = 4 + 2 * number
+        offset = struct.unpack_from("<H", metadata, vtable + position)[0] if position < size else 0
         return table + offset if offset else 0
 
     message = struct.unpack_from("<I", metadata, 0)[0]
@@ -111,7 +112,7 @@ def _features(table: Any) -> tuple[NDArray[np.float32], tuple[str, ...] | None]:
     if table.column_names == ["features"] and pa.types.is_fixed_size_list(table.schema.field(0).type):
         column = table.column(0).combine_chunks()
         if column.null_count:
-            raise RefusedError(422, "features has a null row")
+            raise RefusedError(422, "features contains a null row")
         flat = column.flatten()
         width = column.type.list_size
         values = _numbers(flat, "features").reshape(-1, width) if width else np.zeros((0, 0))
@@ -132,8 +133,8 @@ def _numbers(array: Any, what: str) -> NDArray[Any]:
     import pyarrow as pa
 
     if not (pa.types.is_floating(array.type) or pa.types.is_integer(array.type)):
-        raise RefusedError(422, f"{what} must hold numbers, not {array.type}")
-    found: NDArray[Any] = array.to_numpy(zero_copy_only=False)
-    if np.isnan(found).sum() > array.null_count:
-        raise RefusedError(422, f"{what} holds NaN; send null for a missing feature")
-    return found
+        raise RefusedError(422, f"{what}: expected numbers, got {array.type}")
+    values: NDArray[Any] = array.to_numpy(zero_copy_only=False)
+    if np.isnan(values).sum() > array.null_count:
+        raise RefusedError(422, f"{what} contains NaN; send null for a missing feature")
+    return values

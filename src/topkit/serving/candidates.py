@@ -1,4 +1,4 @@
-"""Candidate lists as they come in: feature rows of one query or of many, checked before they are scored."""
+"""Candidate lists of a request: feature rows of one or several queries, checked before they are scored."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from topkit.data import Dataset
 from topkit.serving.refusal import Limits, RefusedError, at_most
 
 LARGEST = int(np.finfo(np.float32).max)
+"""Models are trained on 32-bit features, so a request may not contain larger numbers."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Rows of features and where each query starts; NaN is a missing feature."""
+    """Feature rows and the first row of each query; NaN is a missing feature."""
 
     X: NDArray[np.float32]
     ptr: NDArray[np.int64]
     feature_names: tuple[str, ...] | None = None
 
     def dataset(self) -> Dataset:
-        """As a data set without labels, for a ranker."""
+        """A data set without labels, for a ranker."""
         queries = tuple(map(str, range(len(self.ptr) - 1)))
         return Dataset(
             self.X, np.zeros(len(self.X), np.float32), self.ptr, queries, feature_names=self.feature_names
@@ -32,13 +33,15 @@ class Candidates:
 
 
 def joined(parts: Sequence[NDArray[np.float32]], names: tuple[str, ...] | None, limits: Limits) -> Candidates:
-    """The candidates of several queries as one, within the limits."""
+    """The candidates of several queries in one value, within the limits."""
     at_most(limits.queries, len(parts), "queries")
     if not parts:
-        raise RefusedError(422, "there is no query in the request")
+        raise RefusedError(422, "the request contains no query")
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
-        raise RefusedError(422, f"queries have {widths[0]} and {widths[-1]} features; all need the same")
+        raise RefusedError(
+            422, f"queries have {widths[0]} and {widths[-1]} features; expected the same number in all"
+        )
     ptr = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=ptr[1:])
     at_most(limits.candidates, int(ptr[-1]), "candidates")
@@ -47,15 +50,15 @@ def joined(parts: Sequence[NDArray[np.float32]], names: tuple[str, ...] | None, 
 
 
 def matrix(rows: Any, where: str = "features") -> NDArray[np.float32]:
-    """Rows of numbers as a float32 matrix; ``None`` is a missing feature, anything else is refused."""
+    """Rows of numbers as a float32 matrix; ``None`` is a missing feature, anything else is rejected."""
     if not isinstance(rows, list) or not rows:
-        raise RefusedError(422, f"{where} must be a list of one candidate or more, each a list of numbers")
+        raise RefusedError(422, f"{where} must be a list of at least one candidate, each a list of numbers")
     try:
         values = np.array(rows)
-        plain = values.dtype.kind in "fiu"
-    except (ValueError, OverflowError):  # rows of different lengths, lists within rows, endless numbers
-        plain = False
-    if not plain:
+        is_numeric = values.dtype.kind in "fiu"
+    except (ValueError, OverflowError):  # rows of different lengths, nested lists, huge integers
+        is_numeric = False
+    if not is_numeric:
         values = with_missing(rows, where)
     if values.ndim != 2 or values.shape[1] == 0:
         raise RefusedError(422, f"{where}: {_odd_row(rows)}")
@@ -66,17 +69,15 @@ def matrix(rows: Any, where: str = "features") -> NDArray[np.float32]:
 
 
 def check_finite(values: NDArray[np.float32], where: str) -> None:
-    """Refuse infinite values, which numbers beyond 32 bits are too; NaN is a missing feature by now."""
-    bad = np.isinf(values)
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise RefusedError(
-            422, f"{where}: candidate {row + 1}, feature {column + 1} is not a finite 32-bit number"
-        )
+    """Reject infinite values, which include numbers beyond 32 bits. NaN is a missing feature here."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise _not_finite(where, row, column)
 
 
 def with_missing(rows: list[Any], where: str) -> NDArray[np.float64]:
-    """Rows of numbers and nulls the slow way: every value is looked at."""
+    """Rows of numbers and nulls. Slow: every value is checked by itself."""
     width = len(rows[0]) if isinstance(rows[0], list) else 0
     values = np.empty((len(rows), width))
     for i, row in enumerate(rows):
@@ -88,15 +89,20 @@ def with_missing(rows: list[Any], where: str) -> NDArray[np.float64]:
             elif isinstance(value, bool) or not isinstance(value, (int, float)):
                 kind = type(value).__name__
                 raise RefusedError(
-                    422, f"{where}: candidate {i + 1}, feature {j + 1} is a {kind}, not a number or null"
+                    422,
+                    f"{where}: candidate {i + 1}, feature {j + 1}: expected a number or null, got a {kind}",
                 )
             elif abs(value) > LARGEST:
-                raise RefusedError(
-                    422, f"{where}: candidate {i + 1}, feature {j + 1} is not a finite 32-bit number"
-                )
+                raise _not_finite(where, i, j)
             else:
                 values[i, j] = value
     return values
+
+
+def _not_finite(where: str, row: int, column: int) -> RefusedError:
+    return RefusedError(
+        422, f"{where}: candidate {row + 1}, feature {column + 1} is not a finite 32-bit number"
+    )
 
 
 def _odd_row(rows: list[Any]) -> str:

@@ -1,4 +1,4 @@
-"""What OpenAPI says of the bodies, which are parsed by hand."""
+"""OpenAPI descriptions of the bodies, which FastAPI cannot derive because they are parsed by hand."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from topkit.serving import arrow_bodies, json_bodies
 _ROWS = {
     "type": "array",
     "minItems": 1,
-    "description": "One row a candidate, in the order of the training features; null is a missing feature.",
+    "description": "One row per candidate, features in the order of training; null is a missing feature.",
     "items": {"type": "array", "minItems": 1, "items": {"type": "number", "nullable": True}},
 }
 _NAMES = {
     "type": "array",
     "items": {"type": "string"},
-    "description": "Names of the features; refused where they are not those of training.",
+    "description": "Names of the features; the request is rejected if they differ from training.",
 }
 _RESULT = {
-    "scores": {"type": "array", "items": {"type": "number"}, "description": "One score a candidate."},
-    "order": {"type": "array", "items": {"type": "integer"}, "description": "Candidates from 0, best first."},
+    "scores": {"type": "array", "items": {"type": "number"}, "description": "One score per candidate."},
+    "order": {
+        "type": "array",
+        "items": {"type": "integer"},
+        "description": "Candidate numbers, starting at 0, best first.",
+    },
 }
-_MODEL = {"model": {"type": "string", "description": "SHA-256 of the model file that scored."}}
+_MODEL = {"model": {"type": "string", "description": "SHA-256 of the model file."}}
 _ERROR = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
 
 
@@ -38,9 +42,9 @@ def _operation(request: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any
     arrow = {"schema": {"type": "string", "format": "binary"}}
     refusals = {
         400: "The body is not JSON or not an Arrow stream.",
-        413: "The body, the candidates or the queries are more than the limits.",
+        413: "The body, the candidates or the queries exceed the limits.",
         415: "The content type is neither JSON nor Arrow.",
-        422: "The body does not fit the model; the reason says where.",
+        422: "The body is invalid or does not match the model; the reason says where.",
     }
     refused = {"content": {json_bodies.TYPE: {"schema": _ERROR}}}
     return {
@@ -52,7 +56,7 @@ def _operation(request: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any
         },
         "responses": {
             200: {
-                "description": "Scored.",
+                "description": "The scores.",
                 "content": {json_bodies.TYPE: {"schema": answer}, arrow_bodies.TYPE: arrow},
             },
             **{status: {"description": text, **refused} for status, text in refusals.items()},

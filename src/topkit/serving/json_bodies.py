@@ -1,5 +1,5 @@
-"""Requests and answers in JSON. Matrices go straight to NumPy: models of every number would cost more than
-scoring does.
+"""Requests and responses in JSON. Matrices are converted directly by NumPy: validating every number with
+pydantic would take longer than scoring.
 """
 
 from __future__ import annotations
@@ -24,60 +24,60 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def one_query(body: bytes, limits: Limits) -> Candidates:
-    """``{"features": [[…], …], "feature_names": […]}``, the names optional."""
-    found = _object(body, {"features", "feature_names"})
-    _check_length(found.get("features"), limits)
-    rows = _matrix(body, found.get("features"), "features")
-    return joined([rows], _names(found.get("feature_names"), rows.shape[1]), limits)
+    """``{"features": [[…], …], "feature_names": […]}``; the names are optional."""
+    record = _object(body, {"features", "feature_names"})
+    _check_length(record.get("features"), limits)
+    rows = _matrix(body, record.get("features"), "features")
+    return joined([rows], _names(record.get("feature_names"), rows.shape[1]), limits)
 
 
 def many_queries(body: bytes, limits: Limits) -> Candidates:
-    """``{"queries": [{"features": [[…], …]}, …], "feature_names": […]}``, the names optional."""
-    found = _object(body, {"queries", "feature_names"})
-    queries = found.get("queries")
+    """``{"queries": [{"features": [[…], …]}, …], "feature_names": […]}``; the names are optional."""
+    record = _object(body, {"queries", "feature_names"})
+    queries = record.get("queries")
     if not isinstance(queries, list) or not queries:
-        raise RefusedError(422, "queries must be a list of objects with features, and not empty")
+        raise RefusedError(422, "queries must be a non-empty list of objects with features")
     at_most(limits.queries, len(queries), "queries")
     parts = []
     for i, query in enumerate(queries):
         if not isinstance(query, dict) or set(query) != {"features"}:
-            raise RefusedError(422, f"query {i + 1} must be an object with 'features' and nothing else")
+            raise RefusedError(422, f"query {i + 1} must be an object with the field 'features' only")
         _check_length(query["features"], limits)
         parts.append(_matrix(body, query["features"], f"query {i + 1}"))
-    return joined(parts, _names(found.get("feature_names"), parts[0].shape[1]), limits)
+    return joined(parts, _names(record.get("feature_names"), parts[0].shape[1]), limits)
 
 
 def answer(scores: NDArray[np.float64], ptr: NDArray[np.int64], model: str, *, batch: bool) -> bytes:
-    """Scores of each query in the order of its candidates, and the candidates' numbers best first."""
+    """For each query, the scores in the order of its candidates, and the candidate numbers, best first."""
     results = []
     for first, last in zip(ptr[:-1].tolist(), ptr[1:].tolist(), strict=True):
-        own = scores[first:last]
-        order = np.argsort(-own, kind="stable")
-        results.append({"scores": own.tolist(), "order": order.tolist()})
+        query_scores = scores[first:last]
+        order = np.argsort(-query_scores, kind="stable")
+        results.append({"scores": query_scores.tolist(), "order": order.tolist()})
     content: dict[str, Any] = {"results": results} if batch else results[0]
     return json.dumps({**content, "model": model}, separators=(",", ":")).encode()
 
 
 def _object(body: bytes, allowed: set[str]) -> dict[str, Any]:
     try:
-        found = _DECODER.decode(body.decode())
+        record = _DECODER.decode(body.decode())
     except UnicodeDecodeError:
         raise RefusedError(400, "the body is not UTF-8") from None
     except RecursionError:
         raise RefusedError(400, "the body is nested too deeply") from None
     except ValueError as error:
         raise RefusedError(400, f"the body is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise RefusedError(422, f"the body must be an object with {' and '.join(sorted(allowed))}")
-    unknown = set(found) - allowed
+    unknown = set(record) - allowed
     if unknown:
         known = ", ".join(sorted(allowed))
-        raise RefusedError(422, f"unknown field {min(unknown)!r}; known are {known}")
-    return found
+        raise RefusedError(422, f"unknown field {min(unknown)!r}; expected {known}")
+    return record
 
 
 def _matrix(body: bytes, rows: Any, where: str) -> NDArray[np.float32]:
-    # NumPy takes true for 1: where the body has the word at all, every value is looked at
+    # NumPy converts true to 1, so if the body contains the word at all, every value is checked
     if (b"true" in body or b"false" in body) and isinstance(rows, list) and rows:
         with_missing(rows, where)
     return matrix(rows, where)
@@ -92,7 +92,7 @@ def _names(names: Any, width: int) -> tuple[str, ...] | None:
     if names is None:
         return None
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise RefusedError(422, "feature_names must be a list of texts")
+        raise RefusedError(422, "feature_names must be a list of strings")
     if len(names) != width:
-        raise RefusedError(422, f"{len(names)} feature names for {width} features")
+        raise RefusedError(422, f"expected {width} feature names, got {len(names)}")
     return tuple(names)

@@ -1,4 +1,4 @@
-"""How the service says no: an HTTP status and a reason that a caller can act on."""
+"""Rejected requests: an HTTP status and a reason that the caller can act on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class RefusedError(Exception):
-    """A request that cannot be served; the reason goes to the caller."""
+    """A request that cannot be answered; the reason is sent to the caller."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -14,14 +14,14 @@ class RefusedError(Exception):
 
 
 def at_most(limit: int, count: int, what: str) -> None:
-    """Refuse more of something than a limit."""
+    """Raise if ``count`` exceeds the limit."""
     if count > limit:
-        raise RefusedError(413, f"{count} {what} are more than the limit of {limit} a request")
+        raise RefusedError(413, f"{count} {what} exceed the limit of {limit} per request")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may ask for at most."""
+    """The largest request that is accepted."""
 
     bytes: int = 32 << 20
     candidates: int = 100_000

@@ -1,4 +1,4 @@
-"""The model in service: loaded from its file, and swapped for a newer one as a whole while requests run."""
+"""The model in service: loaded from a file, and replaced as a whole by a newer one while requests run."""
 
 from __future__ import annotations
 
@@ -18,90 +18,93 @@ from topkit.serving.refusal import RefusedError
 log = logging.getLogger("topkit.serving")
 
 Stamp = tuple[int, int, int]
+"""Modification time, size and inode of a file."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """A loaded model; immutable, so a request that holds one is not touched by a swap."""
+    """A loaded model. It is immutable, so a reload does not affect requests that already use it."""
 
     ranker: Learner
     sha256: str
     stamp: Stamp
 
     def score(self, candidates: Candidates) -> NDArray[np.float64]:
-        """Scores of all candidates; rankers with an order only give n, n−1, … 1 within each query."""
+        """Scores of all candidates. Rankers that only order documents give n, n−1, … 1 within each query."""
         try:
-            data = candidates.dataset()
-            scores = self.ranker.score(data) if hasattr(self.ranker.model, "score") else self._places(data)
+            scores = _ordering_scores(self.ranker, candidates.dataset())
         except InputError as error:
             raise RefusedError(422, str(error)) from None
         if not np.isfinite(scores).all():
-            raise RefusedError(422, "the features are so large that a score is not a finite number")
+            raise RefusedError(422, "the features are too large: a score is not a finite number")
         return scores
-
-    def _places(self, data: Dataset) -> NDArray[np.float64]:
-        row = {name: i for i, name in enumerate(data.names_of_documents().tolist())}
-        places = np.empty(len(data))
-        run = self.ranker.rank(data)
-        for qid in run:
-            for name, place in run[qid]:
-                places[row[name]] = place
-        return places
 
     @property
     def width(self) -> int:
-        """Features that a candidate must have."""
+        """Number of features per candidate."""
         return len(self.ranker.preparation.names) if self.ranker.preparation else 0
 
 
+def _ordering_scores(ranker: Learner, data: Dataset) -> NDArray[np.float64]:
+    if hasattr(ranker.model, "score"):
+        return ranker.score(data)
+    row = {name: i for i, name in enumerate(data.names_of_documents().tolist())}
+    scores = np.empty(len(data))
+    run = ranker.rank(data)
+    for qid in run:
+        for name, score in run[qid]:
+            scores[row[name]] = score
+    return scores
+
+
 class ModelFile:
-    """A model file that may be replaced at any time; ``current`` is always a whole model."""
+    """A model file that may be replaced at any time; ``current`` is always a complete model."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.current = self._load()
-        self.seen = self.current.stamp
         self.reloads = 0
         self.failures = 0
         self.problem: str | None = None
-        """Why the file as it is now is not in service, or None."""
+        """Why the present content of the file is not in service, or None."""
+        self._last_stamp = self.current.stamp
 
     def refresh(self) -> bool:
-        """Load the file if it has changed since it was last looked at; True if a new model is in service.
+        """Load the file if it has changed since the last call; True if a new model is in service.
 
-        A file that cannot be loaded leaves the old model in service, and is tried again when it changes.
+        If the file cannot be loaded, the old model stays in service, and the next change is tried again.
         """
         try:
             stamp = _stamp(self.path)
         except OSError as error:
-            self.problem = f"the model file cannot be seen ({error.strerror})"
+            self.problem = f"cannot read the model file ({error.strerror})"
             return False
-        if stamp == self.seen:
+        if stamp == self._last_stamp:
             return False
-        self.seen = stamp
+        self._last_stamp = stamp
         try:
-            fresh = self._load()
+            loaded = self._load()
         except (InputError, OSError) as error:
             self.failures += 1
             self.problem = str(error)
-            log.warning("kept the model in service: %s", error)
+            log.warning("kept the old model: %s", error)
             return False
-        changed = fresh.sha256 != self.current.sha256
-        if changed and fresh.width != self.current.width:
-            log.warning("the new model wants %d features, the old %d", fresh.width, self.current.width)
-        self.current, self.problem = fresh, None  # one assignment: a request sees the old or the new
+        changed = loaded.sha256 != self.current.sha256
+        if changed and loaded.width != self.current.width:
+            log.warning("the new model expects %d features, the old %d", loaded.width, self.current.width)
+        self.current, self.problem = loaded, None  # one assignment: a request uses the old or the new model
         self.reloads += changed
         return changed
 
     def _load(self) -> Served:
         stamp = _stamp(self.path) if self.path.exists() else (0, 0, 0)
         ranker = load_ranker(self.path)
-        loaded = Served(ranker, hashlib.sha256(self.path.read_bytes()).hexdigest(), stamp)
-        # the first use of a model costs more than the others; it is made here, before anybody waits
-        loaded.score(Candidates(np.zeros((1, loaded.width), np.float32), np.array([0, 1])))
-        return loaded
+        served = Served(ranker, hashlib.sha256(self.path.read_bytes()).hexdigest(), stamp)
+        # The first call of a model is slow; do it here, before a request waits for it.
+        served.score(Candidates(np.zeros((1, served.width), np.float32), np.array([0, 1])))
+        return served
 
 
 def _stamp(path: Path) -> Stamp:
-    found = path.stat()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -1,16 +1,26 @@
-"""The labelling web app: two tools, real assessors, nothing lost. Needs the extra ``web``."""
+"""The labelling web app: two tools for assessors, a dashboard for admins. Needs the extra ``web``."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from topkit.compute.extras import check_extra
 
-from topkit.data.errors import InputError
-
-NEEDED = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "argon2", "python_multipart")
+NEEDED = (
+    "fastapi",
+    "uvicorn",
+    "sqlalchemy",
+    "alembic",
+    "jinja2",
+    "argon2",
+    "itsdangerous",
+    "python_multipart",
+    "Stemmer",
+)
+"""The packages of the extra ``web``; ``Stemmer`` highlights query terms in documents."""
 
 
 def check_installed() -> None:
-    """Raise an error that names the extra where a library of the web app is missing."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise InputError(f"the labelling app needs {', '.join(missing)}", "pip install 'topkit[web]'")
+    """Raise an error that names the extra if a package of the web app is missing."""
+    check_extra("web", NEEDED)
+
+
+check_installed()

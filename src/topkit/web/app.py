@@ -1,4 +1,4 @@
-"""The application: settings in, a FastAPI app out. The engine is made here and nowhere else."""
+"""The application factory: settings in, FastAPI app out."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from topkit.web.api import labellings, projects, results, session
 from topkit.web.guard import SCHEME, Sessions
 from topkit.web.headers import Shield
 from topkit.web.journal import Journal
+from topkit.web.judging import InvalidAnswerError, MissingLabellingError
 from topkit.web.pages import error_page, routers
-from topkit.web.records import Folds
+from topkit.web.records import LabellingCache
 from topkit.web.settings import Settings
 from topkit.web.store import open_store
 
@@ -28,7 +29,7 @@ HERE = Path(__file__).parent
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The labelling app on the store that the settings name; the store is made where there is none."""
+    """Create the labelling app; a database that does not exist yet is created."""
     store = open_store(settings)
     journal = Journal(store)
 
@@ -41,54 +42,64 @@ def create_app(settings: Settings) -> FastAPI:
     app = FastAPI(
         title="topkit label",
         version=__version__,
-        description="Label the top k with few judgments. Sign in by POST /api/session.",
-        docs_url=None,  # its scripts come from elsewhere, which the content policy forbids
+        description="Label the top k with few judgments. Sign in with POST /api/session.",
+        docs_url=None,  # its scripts come from another site, which the content security policy forbids
         redoc_url=None,
         lifespan=lifespan,
     )
     app.state.settings, app.state.store, app.state.journal = settings, store, journal
-    app.state.sessions, app.state.folds = Sessions(store, settings.session_cache_seconds), Folds()
-    for part in (labellings, session, projects, results):  # routes are tried in order: judgments first
+    app.state.sessions, app.state.cache = Sessions(store, settings.session_cache_seconds), LabellingCache()
+    for part in (labellings, session, projects, results):  # judgments first: routes are tried in order
         app.include_router(part.router)
     for router in routers:
         app.include_router(router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
-    app.add_exception_handler(InputError, _bad_input)
-    app.add_exception_handler(RequestValidationError, _not_as_described)
-    app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(sa.exc.IntegrityError, _clash)
+    app.add_exception_handler(InputError, _invalid_input)
+    app.add_exception_handler(InvalidAnswerError, _invalid_answer)
+    app.add_exception_handler(MissingLabellingError, _missing_labelling)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(sa.exc.IntegrityError, _conflict)
     app.add_middleware(Shield, settings=settings)
-    description = app.openapi()  # made once and kept by FastAPI
+    description = app.openapi()  # FastAPI builds it once and keeps it
     description.setdefault("components", {})["securitySchemes"] = {"session": SCHEME}
     description["security"] = [{"session": []}]
     return app
 
 
-def _answer(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
-    """Words about a problem: JSON for the API, a page for people."""
+def _problem(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+    """A response that explains a problem: JSON for the API, a page for people."""
     if request.url.path.startswith("/api/"):
         return JSONResponse({"detail": detail}, status, headers)
     return error_page(request, status, detail)
 
 
-async def _bad_input(request: Request, error: Exception) -> Response:
-    return _answer(request, 400, str(error))
+async def _invalid_input(request: Request, error: Exception) -> Response:
+    return _problem(request, 400, str(error))
 
 
-async def _not_as_described(request: Request, error: Exception) -> Response:
-    """What is wrong and where, without the input: it may hold passwords, or text that JSON cannot carry."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for nothing else
+async def _invalid_answer(request: Request, error: Exception) -> Response:
+    return _problem(request, 422, str(error))
+
+
+async def _missing_labelling(request: Request, _: Exception) -> Response:
+    return _problem(request, 404, "There is no such labelling.")
+
+
+async def _invalid_request(request: Request, error: Exception) -> Response:
+    """What is wrong and where. The input is left out: it may contain passwords, or text that is not UTF-8."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this type only
     parts = []
-    for one in error.errors():
-        where = ".".join(str(place) for place in one["loc"][1:])
-        parts.append(f"{where}: {one['msg']}" if where else str(one["msg"]))
-    return _answer(request, 422, "; ".join(parts).encode("utf-8", "replace").decode())
+    for problem in error.errors():
+        where = ".".join(str(place) for place in problem["loc"][1:])
+        parts.append(f"{where}: {problem['msg']}" if where else str(problem["msg"]))
+    return _problem(request, 422, "; ".join(parts).encode("utf-8", "replace").decode())
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
-    return _answer(request, error.status_code, str(error.detail), dict(error.headers or {}))
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this type only
+    return _problem(request, error.status_code, str(error.detail), dict(error.headers or {}))
 
 
-async def _clash(request: Request, _: Exception) -> Response:
-    return _answer(request, 409, "Somebody else changed the same thing at this moment. Load the page again.")
+async def _conflict(request: Request, _: Exception) -> Response:
+    return _problem(request, 409, "Somebody else changed the same thing at the same time. Reload the page.")

@@ -1,69 +1,79 @@
-"""Passwords by Argon2, and invitation links that are signed with the store's own secret."""
+"""Passwords hashed with Argon2, and invitation links signed with the secret of the database."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import hmac
 from functools import cache
 from threading import BoundedSemaphore
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from itsdangerous import BadData, URLSafeSerializer
 
 from topkit.data.errors import InputError
 
-LEAST = 10
-MOST = 1000  # characters; a longer one only costs time
+SHORTEST_PASSWORD = 10
+LONGEST_PASSWORD = 1000
+"""A longer password only costs time."""
 _hasher = PasswordHasher()
-_few = BoundedSemaphore(4)  # a hash takes 64 MB: many at once must not fill the memory
+_few_at_once = BoundedSemaphore(4)
+"""One hash takes 64 MB, so only a few are computed at the same time."""
 
 
 def hash_password(password: str) -> str:
-    """The Argon2id hash of a password that is long enough."""
-    if not LEAST <= len(password) <= MOST:
-        raise InputError(
-            f"a password has {LEAST} to {MOST} characters", "choose a longer one; words are fine"
-        )
-    with _few:
+    """The Argon2id hash of a password; the password must be long enough."""
+    if len(password) < SHORTEST_PASSWORD:
+        problem = f"expected a password of at least {SHORTEST_PASSWORD} characters, got {len(password)}"
+        raise InputError(problem, "choose a longer one, such as several words")
+    if len(password) > LONGEST_PASSWORD:
+        raise InputError(f"a password has at most {LONGEST_PASSWORD} characters", "choose a shorter one")
+    with _few_at_once:
         return _hasher.hash(password)
 
 
 @cache
-def _nobody() -> str:
-    return _hasher.hash("the password of nobody")
+def _unknown_person_hash() -> str:
+    return _hasher.hash("password of an unknown person")
 
 
-def password_fits(password: str, hashed: str | None) -> bool:
-    """Whether it is the right one. Takes as long for people who do not exist, so that time tells nothing."""
+def password_matches(password: str, hashed: str | None) -> bool:
+    """True if the password is correct.
+
+    For an unknown person (``hashed`` is None) a hash is computed too, so that the response time does not
+    reveal which names exist.
+    """
     try:
-        with _few:
-            return _hasher.verify(hashed or _nobody(), password[:MOST]) and hashed is not None
+        with _few_at_once:
+            matches = _hasher.verify(hashed or _unknown_person_hash(), password[:LONGEST_PASSWORD])
+            return matches and hashed is not None
     except (VerificationError, InvalidHashError):
         return False
 
 
-def sign_invitation(secret: bytes, number: int, expires: float) -> str:
-    """The token of a link: the invitation's number and its signature.
+def _signer(secret: bytes) -> URLSafeSerializer:
+    options = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+    return URLSafeSerializer(secret, salt="topkit invitation", signer_kwargs=options)
 
-    >>> token = sign_invitation(b"secret", 7, 1e9)
-    >>> invitation_number(token), is_signed(b"secret", token, 1e9), is_signed(b"other", token, 1e9)
-    (7, True, False)
+
+def invitation_token(secret: bytes, invitation: int, expires: float) -> str:
+    """A signed token for an invitation link.
+
+    >>> token = invitation_token(b"secret", 7, 1e9)
+    >>> read_invitation_token(b"secret", token), read_invitation_token(b"other", token)
+    ((7, 1000000000.0), None)
     """
-    message = f"topkit invitation {number} {expires:.3f}".encode()
-    digest = hmac.new(secret, message, hashlib.sha256).digest()
-    return f"{number}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
+    return str(_signer(secret).dumps([invitation, expires]))
 
 
-def invitation_number(token: str) -> int | None:
-    """The invitation that a token speaks of, whether or not it is signed."""
-    number, _, _ = token.partition(".")
-    return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else None
+def read_invitation_token(secret: bytes, token: str) -> tuple[int, float] | None:
+    """The invitation and its expiry time, or None if the token was not signed with the secret."""
+    try:
+        invitation, expires = _signer(secret).loads(token)
+    except BadData:
+        return None
+    return int(invitation), float(expires)
 
 
-def is_signed(secret: bytes, token: str, expires: float) -> bool:
-    """Whether the token was made with the secret."""
-    number = invitation_number(token)
-    if number is None:
-        return False
-    return hmac.compare_digest(sign_invitation(secret, number, expires).encode(), token.encode())
+def invitation_path(secret: bytes, invitation: int, expires: float) -> str:
+    """The path of an invitation link."""
+    return f"/invite/{invitation_token(secret, invitation, expires)}"

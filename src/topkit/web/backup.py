@@ -1,4 +1,4 @@
-"""The whole store in one file, the same for both databases: made while people work, restored when empty."""
+"""The whole database in one file, the same for SQLite and PostgreSQL; written while the server runs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from sqlalchemy.engine import Connection, Engine
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
 from topkit.features.corpus import lines
+from topkit.web.json_lines import read_records
 from topkit.web.schema import TABLES
 from topkit.web.settings import Settings
 from topkit.web.store.engine import Store, make_engine, migrate, revision_of, writing
 
 LEFT_OUT = ("session", "login_attempt")
-"""Who is signed in just now is nobody's to restore."""
-ROWS = 500
-FORM = "give a file that 'topkit label backup' has written"
+"""Tables that are not part of a backup: after a restore everybody signs in again."""
+ROWS_PER_LINE = 500
+REMEDY = "give a file that 'topkit label backup' has written"
 
 
 def write_backup(store: Store, path: FilePath) -> dict[str, int]:
@@ -49,28 +50,28 @@ def _records(connection: Connection, counts: dict[str, int]) -> Iterator[dict[st
         counts[table.name] = 0
         names = [column.name for column in table.columns]
         query = sa.select(table).order_by(*table.primary_key.columns)
-        for part in connection.execute(query).partitions(ROWS):
+        for part in connection.execute(query).partitions(ROWS_PER_LINE):
             counts[table.name] += len(part)
             yield {"table": table.name, "columns": names, "rows": [list(row) for row in part]}
 
 
 def restore_backup(settings: Settings, path: FilePath) -> dict[str, int]:
-    """Fill an empty database from a backup, of this or of an earlier version; all of it or nothing."""
+    """Fill an empty database from a backup of this or an earlier version; all of it or nothing."""
     engine = make_engine(settings)
     try:
         with engine.connect() as connection:
             if sa.inspect(connection).get_table_names():
                 raise InputError("the database is not empty", "restore into a new one")
-        schema = _schema_of(path)
+        schema = _checked_schema(path)
         try:
             migrate(engine, schema)
             counts = _fill(engine, path)
             migrate(engine)
         except BaseException:
-            _empty(engine)
+            _drop_all(engine)
             raise
     except (sa.exc.DatabaseError, KeyError, CommandError) as error:
-        raise InputError(f"the backup does not fit ({error})", FORM, file=path) from None
+        raise InputError(f"the backup cannot be restored ({error})", REMEDY, file=path) from None
     finally:
         engine.dispose()
     return counts
@@ -80,8 +81,8 @@ def _fill(engine: Engine, path: FilePath) -> dict[str, int]:
     tables = sa.MetaData()
     counts: dict[str, int] = {}
     with writing(engine) as connection:
-        tables.reflect(connection)  # as they were when the backup was made
-        for record in _parsed(path):
+        tables.reflect(connection)  # the tables at the time of the backup
+        for _, record in read_records(path, REMEDY):
             if "table" in record:
                 rows = [dict(zip(record["columns"], row, strict=True)) for row in record["rows"]]
                 connection.execute(tables.tables[record["table"]].insert(), rows)
@@ -92,7 +93,7 @@ def _fill(engine: Engine, path: FilePath) -> dict[str, int]:
 
 
 def _move_sequences(connection: Connection, tables: sa.MetaData) -> None:
-    """The next row gets an id after the largest one restored."""
+    """Let the next row get an id after the largest one restored."""
     for table in tables.sorted_tables:
         if "id" in table.columns:
             sequence = sa.func.pg_get_serial_sequence(table.name, "id")
@@ -100,37 +101,26 @@ def _move_sequences(connection: Connection, tables: sa.MetaData) -> None:
             connection.execute(sa.select(sa.func.setval(sequence, largest, False)))
 
 
-def _parsed(path: FilePath) -> Iterator[dict[str, Any]]:
-    for number, text in lines(path):
-        try:
-            record = json.loads(text)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            raise InputError("this is not a line of a backup", FORM, file=path, line=number)
-        yield record
-
-
-def _schema_of(path: FilePath) -> str:
-    """The schema of a backup that is whole and unchanged."""
+def _checked_schema(path: FilePath) -> str:
+    """The schema revision of a backup that is complete and unchanged."""
     digest = hashlib.sha256()
     last = ""
     for _, text in lines(path):
         if last:
             digest.update((last + "\n").encode("utf-8", "surrogateescape"))
         last = text
-    head = next(_parsed(path), {})
+    _, head = next(read_records(path, REMEDY), (0, {}))
     try:
         end = json.loads(last)
     except ValueError:
         end = {}
     if head.get("topkit") != "backup" or end.get("sha256") != digest.hexdigest():
-        raise InputError("this is no backup, or it is cut off or changed", FORM, file=path)
+        raise InputError("the file is not a backup, or it is truncated or changed", REMEDY, file=path)
     return str(head["schema"])
 
 
-def _empty(engine: Engine) -> None:
-    """Take back a restore that failed half-way."""
+def _drop_all(engine: Engine) -> None:
+    """Undo a restore that failed half-way."""
     tables = sa.MetaData()
     with writing(engine) as connection:
         tables.reflect(connection)

@@ -1,12 +1,16 @@
-"""What the admin sees of a project: progress, pace, agreement, disagreements, the top k with its evidence."""
+"""The dashboard of a project: progress, pace, agreement, disagreements, and the top k with its evidence.
+
+The dataclasses here are also the responses of the API.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from math import isnan
 from statistics import median
-from typing import Any
+from typing import Literal
 
 from topkit.data.errors import InputError
 from topkit.data.judgments import Grade, Preference
@@ -24,185 +28,335 @@ from topkit.labelling.agreement import (
     timing,
 )
 from topkit.labelling.agreement.pairs import FIRST, TIE
+from topkit.web.judging import PlacedDocument, ShownDocument, Tool
 from topkit.web.records import Record, judgments_of, top_of
 
 BINS = (2, 5, 10, 15, 20, 30, 45, 60, 90, 120)
-"""Upper ends, in seconds, of the bins that times of judgments are counted in; the last bin is open."""
+"""Upper ends, in seconds, of the histogram of judgment times; the last bin has no upper end."""
 
 
-def progress(records: list[Record]) -> list[dict[str, Any]]:
-    """One row a labelling: judgments given, about how many are left, active minutes."""
-    rows = []
-    for record in records:
-        found = record.lab.progress
-        rows.append(
-            {
-                "labelling": record.task.id,
-                "topic": record.task.topic,
-                "topic_key": record.topic,
-                "query": record.row["query"],
-                "assessor": record.assessor,
-                "tool": record.task.tool,
-                "asked": found.asked,
-                "likely": round(found.likely, 1),
-                "share": round(found.share, 4),
-                "done": record.lab.question is None,
-                "minutes": round(sum(answer.seconds or 0.0 for answer in record.lab.answers) / 60, 2),
-            }
+@dataclass(frozen=True)
+class LabellingProgress:
+    """One labelling: judgments so far, expected number of remaining ones, active minutes."""
+
+    labelling: int
+    topic: int
+    topic_key: str
+    query: str
+    assessor: str
+    tool: Tool
+    asked: int
+    likely: float
+    share: float
+    done: bool
+    minutes: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The progress of one topic or of one assessor."""
+
+    name: str
+    done: int
+    total: int
+    asked: int
+    share: float
+
+
+@dataclass(frozen=True)
+class ToolPace:
+    """How long judgments with a tool take, as in Table 1 of the paper, and a histogram of their times."""
+
+    judgments: int
+    seconds: float | None
+    median_seconds: float | None
+    judgments_per_query: float | None
+    minutes_per_query: float | None
+    histogram: list[int]
+
+
+@dataclass(frozen=True)
+class AssessorPace:
+    """How fast an assessor works with a tool."""
+
+    assessor: str
+    tool: Tool
+    judgments: int
+    median: float
+    minutes: float
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long judgments take, by tool and by assessor."""
+
+    bins: tuple[int, ...]
+    tools: dict[Tool, ToolPace]
+    assessors: list[AssessorPace]
+
+
+@dataclass(frozen=True)
+class AgreementTable:
+    """Counts and shares of the answers A≻B, A∼B and A≺B of one assessor, given the answer of another."""
+
+    counts: list[list[int]]
+    rows: list[list[float | None]]
+    compared: int
+    overall: float | None
+    without_ties: float | None
+    fleiss: float | None
+    krippendorff: float | None
+
+
+@dataclass(frozen=True)
+class ChiSquare:
+    """Test of the hypothesis that preferences and grades agree equally often."""
+
+    statistic: float
+    p: float
+
+
+@dataclass(frozen=True)
+class AssessorQuality:
+    """Agreement of one assessor with the others, and habits: ties, the left side, preference cycles."""
+
+    assessor: str
+    judgments: int
+    agreement: float | None
+    agreement_without_ties: float | None
+    ties: float | None
+    left: float | None
+    circles: int
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """Agreement on the pairs asked, on all implied preferences, and on preferences inferred from grades."""
+
+    asked: AgreementTable
+    implied: AgreementTable
+    grades: AgreementTable
+    chi_square: ChiSquare | None
+    assessors: list[AssessorQuality]
+
+
+@dataclass(frozen=True)
+class View:
+    """What an assessor's answers say or imply about a pair; ``prefers`` is None for a tie."""
+
+    assessor: str
+    prefers: str | None
+    asked: bool
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Two documents on which assessors disagree."""
+
+    topic_key: str
+    documents: list[ShownDocument]
+    opposed: int
+    views: list[View]
+
+
+@dataclass(frozen=True)
+class TopDocument(PlacedDocument):
+    """A document of the top k with its evidence: comparisons won, tied and lost, and grades."""
+
+    won: int
+    tied: int
+    lost: int
+    grades: list[int]
+    in_top_of: int
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The top k of a topic; ``complete`` is the number of complete labellings behind it."""
+
+    complete: int
+    top: list[TopDocument]
+    tied_out: list[str]
+    bad: list[str]
+
+
+def progress(records: list[Record]) -> list[LabellingProgress]:
+    """The progress of every labelling."""
+    return [
+        LabellingProgress(
+            labelling=record.task.id,
+            topic=record.task.topic,
+            topic_key=record.topic,
+            query=record.row["query"],
+            assessor=record.assessor,
+            tool=record.task.tool,
+            asked=record.lab.progress.asked,
+            likely=round(record.lab.progress.likely, 1),
+            share=round(record.lab.progress.share, 4),
+            done=record.lab.question is None,
+            minutes=round(sum(answer.seconds or 0.0 for answer in record.lab.answers) / 60, 2),
         )
-    return rows
+        for record in records
+    ]
 
 
-def summary(records: list[Record], key: str) -> list[dict[str, Any]]:
-    """Progress by topic or by assessor: how many labellings are done, and the share of the work."""
-    rows: dict[str, dict[str, Any]] = {}
-    for one in progress(records):
-        row = rows.setdefault(one[key], {"name": one[key], "done": 0, "of": 0, "asked": 0, "likely": 0.0})
-        row["of"] += 1
-        row["done"] += one["done"]
-        row["asked"] += one["asked"]
-        row["likely"] += one["likely"]
-    for row in rows.values():
-        whole = row["asked"] + row["likely"]
-        row["share"] = row["asked"] / whole if whole else 1.0
-    return list(rows.values())
+def summary(records: list[Record], by: Literal["topic_key", "assessor"]) -> list[Summary]:
+    """Progress by topic or by assessor: how many labellings are complete, and the share of the work done."""
+    groups: dict[str, list[LabellingProgress]] = {}
+    for row in progress(records):
+        groups.setdefault(getattr(row, by), []).append(row)
+    summaries = []
+    for name, rows in groups.items():
+        asked, likely = sum(row.asked for row in rows), sum(row.likely for row in rows)
+        share = asked / (asked + likely) if asked + likely else 1.0
+        summaries.append(Summary(name, sum(row.done for row in rows), len(rows), asked, share))
+    return summaries
 
 
-def pace(records: list[Record]) -> dict[str, Any]:
-    """Times as in the paper's Table 1 for each tool, a median for each assessor, and counts by duration."""
-    given = judgments_of(records)
-    tools: dict[str, Sequence[Grade | Preference]] = {"pairs": given.preferences, "grades": given.grades}
-    found: dict[str, Any] = {"bins": list(BINS), "tools": {}, "assessors": []}
-    for tool, rows in tools.items():
+def pace(records: list[Record]) -> Pace:
+    """Times as in Table 1 of the paper for each tool, and the median of each assessor."""
+    judgments = judgments_of(records)
+    rows_by_tool: dict[Tool, Sequence[Grade | Preference]] = {
+        "pairs": judgments.preferences,
+        "grades": judgments.grades,
+    }
+    tools: dict[Tool, ToolPace] = {}
+    seconds_by_person: dict[tuple[str, Tool], list[float]] = {}
+    for tool, rows in rows_by_tool.items():
         if not rows:
             continue
-        seconds = [row.seconds for row in rows]
-        counts = Counter(sum(value > end for end in BINS) for value in seconds)
-        table = {name: _number(value) for name, value in timing(rows)._asdict().items()}
-        found["tools"][tool] = {**table, "histogram": [counts[i] for i in range(len(BINS) + 1)]}
-    by_person: dict[tuple[str, str], list[float]] = {}
-    for tool, rows in tools.items():
+        tools[tool] = _tool_pace(rows)
         for row in rows:
-            by_person.setdefault((row.assessor, tool), []).append(row.seconds)
-    for (assessor, tool), seconds in sorted(by_person.items()):
-        one = {"assessor": assessor, "tool": tool, "judgments": len(seconds)}
-        found["assessors"].append({**one, "median": median(seconds), "minutes": sum(seconds) / 60})
-    return found
-
-
-def agreement_tables(records: list[Record]) -> dict[str, Any]:
-    """The tables of the paper for pairs asked, for all that answers imply, and for grades."""
-    given = judgments_of(records)
-    implied = implied_preferences(given.preferences)
-    ways = {
-        "asked": pairs_judged(given.preferences),
-        "implied": pairs_judged(implied),
-        "grades": pairs_by_grades(given.grades),
-    }
-    tables = {name: agreement(pairs) for name, pairs in ways.items()}
-    found: dict[str, Any] = {name: _table(tables[name], pairs) for name, pairs in ways.items()}
-    found["chi_square"] = None
-    try:
-        test = chi_square(tables["implied"], tables["grades"])
-        found["chi_square"] = {"statistic": test.statistic, "p": test.p}
-    except InputError:  # one of the two has nothing to compare yet
-        pass
-    found["assessors"] = [
-        {
-            "assessor": name,
-            "judgments": quality.judgments,
-            "agreement": _number(quality.agreement),
-            "agreement_without_ties": _number(quality.agreement_without_ties),
-            "ties": _number(quality.tie_share),
-            "left": _number(quality.left_share),
-            "circles": quality.triads.circles,
-        }
-        for name, quality in _quality(records).items()
+            seconds_by_person.setdefault((row.assessor, tool), []).append(row.seconds)
+    assessors = [
+        AssessorPace(assessor, tool, len(seconds), median(seconds), sum(seconds) / 60)
+        for (assessor, tool), seconds in sorted(seconds_by_person.items())
     ]
-    return found
+    return Pace(BINS, tools, assessors)
 
 
-def _quality(records: list[Record]) -> dict[str, Any]:
-    """Agreement is of what answers imply (few pairs are asked of two), the rest of answers given."""
-    given = judgments_of(records).preferences
-    asked, implied = assessor_quality(given), assessor_quality(implied_preferences(given))
-    return {
-        name: asked[name]._replace(
-            agreement=implied[name].agreement, agreement_without_ties=implied[name].agreement_without_ties
+def _tool_pace(rows: Sequence[Grade | Preference]) -> ToolPace:
+    counts = Counter(sum(row.seconds > end for end in BINS) for row in rows)
+    seconds, median_seconds, minutes, judgments_per_query, judgments = timing(rows)
+    return ToolPace(
+        judgments=judgments,
+        seconds=_number(seconds),
+        median_seconds=_number(median_seconds),
+        judgments_per_query=_number(judgments_per_query),
+        minutes_per_query=_number(minutes),
+        histogram=[counts[i] for i in range(len(BINS) + 1)],
+    )
+
+
+def agreement_report(records: list[Record]) -> AgreementReport:
+    """The tables of the paper for the pairs asked, for all implied preferences, and for grades."""
+    judgments = judgments_of(records)
+    asked = pairs_judged(judgments.preferences)
+    implied = pairs_judged(implied_preferences(judgments.preferences))
+    graded = pairs_by_grades(judgments.grades)
+    return AgreementReport(
+        _table(agreement(asked), asked),
+        _table(agreement(implied), implied),
+        _table(agreement(graded), graded),
+        _chi_square(agreement(implied), agreement(graded)),
+        _quality(judgments.preferences),
+    )
+
+
+def _chi_square(preferences: Agreement, grades: Agreement) -> ChiSquare | None:
+    try:
+        test = chi_square(preferences, grades)
+    except InputError:  # one of the two has no comparisons yet
+        return None
+    return ChiSquare(float(test.statistic), float(test.p))
+
+
+def _quality(preferences: Sequence[Preference]) -> list[AssessorQuality]:
+    """Agreement is measured on implied preferences (few pairs are asked twice), the rest on the answers."""
+    asked = assessor_quality(preferences)
+    implied = assessor_quality(implied_preferences(preferences))
+    return [
+        AssessorQuality(
+            assessor=name,
+            judgments=quality.judgments,
+            agreement=_number(implied[name].agreement),
+            agreement_without_ties=_number(implied[name].agreement_without_ties),
+            ties=_number(quality.tie_share),
+            left=_number(quality.left_share),
+            circles=quality.triads.circles,
         )
-        for name in asked
-    }
+        for name, quality in asked.items()
+    ]
 
 
-def _table(found: Agreement, pairs: JudgedPairs) -> dict[str, Any]:
-    counts = [[sum(said == value for _, said in answers) for value in range(3)] for answers in pairs.values()]
-    units = [[float(said) for _, said in answers] for answers in pairs.values()]
-    compared = found.agreed + found.disagreed
-    return {
-        "counts": found.counts.tolist(),
-        "rows": [[_number(value) for value in row] for row in found.rows.tolist()],
-        "compared": compared,
-        "overall": _number(found.overall),
-        "without_ties": _number(found.without_ties),
-        "fleiss": _number(fleiss_kappa(counts)) if compared else None,
-        "krippendorff": _number(krippendorff_alpha(units, "ordinal")) if compared else None,
-    }
+def _table(table: Agreement, pairs: JudgedPairs) -> AgreementTable:
+    counts = [
+        [sum(answer == value for _, answer in answers) for value in range(3)] for answers in pairs.values()
+    ]
+    units = [[float(answer) for _, answer in answers] for answers in pairs.values()]
+    compared = table.agreed + table.disagreed
+    return AgreementTable(
+        counts=table.counts.tolist(),
+        rows=[[_number(value) for value in row] for row in table.rows.tolist()],
+        compared=compared,
+        overall=_number(table.overall),
+        without_ties=_number(table.without_ties),
+        fleiss=_number(fleiss_kappa(counts)) if compared else None,
+        krippendorff=_number(krippendorff_alpha(units, "ordinal")) if compared else None,
+    )
 
 
-def disagreements(records: list[Record], limit: int = 200) -> list[dict[str, Any]]:
-    """Pairs of documents that assessors see differently, the most contested first, then those asked."""
-    given = judgments_of(records)
-    asked = {(p.query, p.assessor, frozenset((p.a, p.b))) for p in given.preferences}
+def disagreements(records: list[Record], limit: int = 200) -> list[Disagreement]:
+    """Pairs of documents on which assessors disagree, the most contested first, then those asked."""
+    judgments = judgments_of(records)
+    asked = {(p.query, p.assessor, frozenset((p.a, p.b))) for p in judgments.preferences}
     pairs: JudgedPairs = {}
-    for found in (pairs_judged(implied_preferences(given.preferences)), pairs_by_grades(given.grades)):
-        for pair, answers in found.items():
+    for part in (pairs_judged(implied_preferences(judgments.preferences)), pairs_by_grades(judgments.grades)):
+        for pair, answers in part.items():
             pairs.setdefault(pair, []).extend(answers)
-    shown = {record.topic: record.task.documents for record in records}
-    rows: list[dict[str, Any]] = []
+    documents = {record.topic: record.task.documents for record in records}
+    contested: list[Disagreement] = []
     for (query, a, b), answers in pairs.items():
-        said = Counter(value for _, value in answers)
-        if len(said) < 2:
+        counts = Counter(answer for _, answer in answers)
+        if len(counts) < 2:
             continue
         views = [
-            {
-                "assessor": assessor,
-                "prefers": None if value == TIE else a if value == FIRST else b,
-                "asked": (query, assessor, frozenset((a, b))) in asked,
-            }
-            for assessor, value in answers
+            View(
+                assessor,
+                None if answer == TIE else a if answer == FIRST else b,
+                (query, assessor, frozenset((a, b))) in asked,
+            )
+            for assessor, answer in answers
         ]
-        opposed = min(said[FIRST], len(answers) - said[FIRST] - said[TIE])
-        documents = [shown[query][key]._asdict() for key in (a, b)]
-        rows.append({"topic_key": query, "documents": documents, "opposed": opposed, "views": views})
-    rows.sort(
-        key=lambda row: (-row["opposed"], -sum(view["asked"] for view in row["views"]), row["topic_key"])
-    )
-    return rows[:limit]
+        opposed = min(counts[FIRST], len(answers) - counts[FIRST] - counts[TIE])
+        contested.append(Disagreement(query, [documents[query][key] for key in (a, b)], opposed, views))
+    contested.sort(key=lambda row: (-row.opposed, -sum(view.asked for view in row.views), row.topic_key))
+    return contested[:limit]
 
 
-def evidence(records: list[Record]) -> dict[str, Any]:
-    """The top k of one topic, and what speaks for each of its documents."""
+def evidence(records: list[Record]) -> Evidence:
+    """The top k of one topic, and the evidence for each of its documents."""
     top = top_of(records)
     if top is None:
-        return {"complete": 0, "top": [], "tied_out": [], "bad": []}
+        return Evidence(0, [], [], [])
     documents = records[0].task.documents
-    given = judgments_of(records)
+    judgments = judgments_of(records)
     results = [record.lab.result for record in records if record.lab.result]
     rows = []
     for place, item in zip(top.places, top.order, strict=True):
-        met = [p for p in given.preferences if item in (p.a, p.b)]
+        comparisons = [p for p in judgments.preferences if item in (p.a, p.b)]
         rows.append(
-            {
-                **documents[item]._asdict(),
-                "place": place,
-                "won": sum(p.winner == item for p in met),
-                "tied": sum(p.winner is None for p in met),
-                "lost": sum(p.winner is not None and p.winner != item for p in met),
-                "grades": [int(grade.grade) for grade in given.grades if grade.doc == item],
-                "in_top_of": sum(item in result.order for result in results),
-            }
+            TopDocument(
+                **asdict(documents[item]),
+                place=place,
+                won=sum(p.winner == item for p in comparisons),
+                tied=sum(p.winner is None for p in comparisons),
+                lost=sum(p.winner is not None and p.winner != item for p in comparisons),
+                grades=[int(grade.grade) for grade in judgments.grades if grade.doc == item],
+                in_top_of=sum(item in result.order for result in results),
+            )
         )
-    return {"complete": len(results), "top": rows, "tied_out": list(top.tied_out), "bad": sorted(top.bad)}
+    return Evidence(len(results), rows, list(top.tied_out), sorted(top.bad))
 
 
 def _number(value: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Who may do what: the dependencies that every route names, and the session behind them."""
+"""Authorisation: the dependencies that every route declares, and the sessions behind them."""
 
 from __future__ import annotations
 
@@ -10,55 +10,64 @@ from fastapi import Depends, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 
 from topkit.web.journal import Journal
+from topkit.web.records import LabellingCache
 from topkit.web.settings import Settings
 from topkit.web.store import Store
 from topkit.web.store.people import Person, Visit, find_session
 
 COOKIE = "topkit_session"
 CSRF_HEADER = "x-csrf-token"
-SAFE = ("GET", "HEAD", "OPTIONS")
-KEPT = 10_000
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+CACHED_SESSIONS = 10_000
 
 SCHEME = {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Set by POST /api/session."}
-"""How one signs in, for the OpenAPI."""
+"""How to sign in, for the OpenAPI description."""
 
 
 class Sessions:
-    """Visits by cookie, looked up again after a moment, so that a judgment need not ask the store."""
+    """Sessions by cookie, kept in memory for some seconds, so that a judgment needs no database query."""
 
     def __init__(self, store: Store, seconds: float) -> None:
         self._store = store
         self._seconds = seconds
-        self._known: dict[str, tuple[Visit, float]] = {}
+        self._cache: dict[str, tuple[Visit, float]] = {}
 
     async def find(self, token: str) -> Visit | None:
-        """The visit of a cookie."""
+        """The session of a cookie, or None."""
         now = time.monotonic()
-        known = self._known.get(token)
-        if known is not None and known[1] > now and known[0].expires > time.time():
-            return known[0]
-        visit = await run_in_threadpool(self._look, token)
+        cached = self._cache.get(token)
+        if cached is not None and cached[1] > now and cached[0].expires > time.time():
+            return cached[0]
+        visit = await run_in_threadpool(self._load, token)
         if visit is None:
-            self._known.pop(token, None)
+            self._cache.pop(token, None)
             return None
-        if len(self._known) > KEPT:
-            self._known.clear()
-        self._known[token] = visit, now + self._seconds
+        if len(self._cache) > CACHED_SESSIONS:
+            self._cache.clear()
+        self._cache[token] = visit, now + self._seconds
         return visit
 
-    def _look(self, token: str) -> Visit | None:
+    def _load(self, token: str) -> Visit | None:
         with self._store.read() as connection:
             return find_session(connection, token)
 
     def forget(self) -> None:
-        """After somebody signed out or was changed."""
-        self._known.clear()
+        """Call this after somebody signed out or a person was changed."""
+        self._cache.clear()
 
 
+# These dependencies are async functions because FastAPI runs plain functions in a thread, which costs more
+# than the lookup itself.
 async def store_of(request: Request) -> Store:
-    """The store. (Not a plain function: FastAPI would send those to a thread.)"""
+    """The database."""
     store: Store = request.app.state.store
     return store
+
+
+async def cache_of(request: Request) -> LabellingCache:
+    """Labellings that were replayed before."""
+    cache: LabellingCache = request.app.state.cache
+    return cache
 
 
 def journal_of(request: Request) -> Journal:
@@ -68,48 +77,58 @@ def journal_of(request: Request) -> Journal:
 
 
 def sessions_of(request: Request) -> Sessions:
-    """Who is signed in."""
+    """The sessions of people who are signed in."""
     sessions: Sessions = request.app.state.sessions
     return sessions
 
 
 def settings_of(request: Request) -> Settings:
-    """How the server is set up."""
+    """The settings of the server."""
     settings: Settings = request.app.state.settings
     return settings
 
 
 async def visit_of(request: Request) -> Visit | None:
-    """The visit, if there is one."""
+    """The session of the request, or None."""
     token = request.cookies.get(COOKIE)
     return await sessions_of(request).find(token) if token else None
 
 
 async def signed_in(request: Request) -> Visit:
-    """Anybody who is signed in; a change must carry the session's token, which other sites cannot know."""
+    """Any signed-in person. A request that changes something needs the CSRF token, which other sites do not
+    know."""
     visit = await visit_of(request)
     if visit is None:
         raise HTTPException(401, "Sign in first.")
-    if request.method not in SAFE:
-        sent = request.headers.get(CSRF_HEADER, "")
-        if not hmac.compare_digest(sent.encode(), visit.csrf.encode()):
-            raise HTTPException(403, f"The header {CSRF_HEADER} is missing or wrong. Load the page again.")
+    if request.method not in SAFE_METHODS:
+        csrf = request.headers.get(CSRF_HEADER, "")
+        if not hmac.compare_digest(csrf.encode(), visit.csrf.encode()):
+            raise HTTPException(403, f"The header {CSRF_HEADER} is missing or wrong. Reload the page.")
     return visit
 
 
+async def admin_visit(request: Request) -> Visit:
+    """Admins only."""
+    visit = await signed_in(request)
+    if visit.person.role != "admin":
+        raise HTTPException(403, "Only admins may do this.")
+    return visit
+
+
+# One dependency per route and not a chain: resolving each costs as much as the check itself.
 async def someone(request: Request) -> Person:
-    """Whoever is signed in. (One dependency, not a chain: each costs as much as the judgment it guards.)"""
+    """Any signed-in person."""
     return (await signed_in(request)).person
 
 
 async def admin(request: Request) -> Person:
     """Admins only."""
-    person = await someone(request)
-    if person.role != "admin":
-        raise HTTPException(403, "Only admins may do this.")
-    return person
+    return (await admin_visit(request)).person
 
 
 Stored = Annotated[Store, Depends(store_of)]
-Admin = Annotated[Person, Depends(admin)]
+Cached = Annotated[LabellingCache, Depends(cache_of)]
 Someone = Annotated[Person, Depends(someone)]
+Admin = Annotated[Person, Depends(admin)]
+SomeoneVisit = Annotated[Visit, Depends(signed_in)]
+AdminVisit = Annotated[Visit, Depends(admin_visit)]

@@ -1,9 +1,9 @@
-"""The one writer of judgments in a process: waiting entries are saved together, and only then acknowledged.
+"""The only writer of judgments in a process: waiting judgments are saved together and then acknowledged.
 
-Every entry goes through one thread, which needs no locks, and one transaction saves all that wait (a sync to
-the disk costs the same for one row and for a hundred). An answer is sent when its transaction is durable.
-Several processes may share a store: the unique constraints on (labelling, sequence number) and (labelling,
-key) decide, and whoever comes second looks again.
+Every judgment goes through one thread, which needs no locks. One transaction saves all judgments that wait: a
+sync to disk costs the same for one row as for a hundred. A reply is sent after its transaction is durable.
+Several processes may share a database: the unique constraints on (labelling, sequence number) and (labelling,
+key) decide which judgment is first, and the other process reads the log again.
 """
 
 from __future__ import annotations
@@ -14,57 +14,71 @@ import queue
 import threading
 import time
 from collections import OrderedDict
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from topkit.data.errors import InputError
+from topkit.web.judging import (
+    InvalidAnswerError,
+    Judgment,
+    LabellingState,
+    MissingLabellingError,
+    Reply,
+    Turn,
+)
 from topkit.web.store import Store
-from topkit.web.store.work import Event, add_judgments, events_after, exists, get_task
-from topkit.web.turns import Course, Entry, Reply
+from topkit.web.store.judgments import append_judgments, judgments_after
+from topkit.web.store.labellings import get_task, labelling_exists
 
 BATCH = 500
-KEPT = 5_000
-"""Labellings whose state is kept in memory; others are replayed when somebody comes back to them."""
-TRIES = 5
+"""Judgments per transaction at most, so that the first ones do not wait too long for their reply."""
+CACHED_STATES = 5_000
+"""Labellings whose state is kept in memory; the others are replayed when their assessor returns."""
+ATTEMPTS = 5
+"""How often to try again when another process wrote to the same labelling first."""
 
-Waiting = asyncio.Future[Reply]
 log = logging.getLogger(__name__)
 
 
-class _Request(NamedTuple):
+@dataclass(frozen=True)
+class _Request:
     person: int
     labelling: int
-    entry: Entry | None
-    future: Waiting
+    judgment: Judgment | None
+    """None asks for the current turn."""
+    future: asyncio.Future[Any]
 
 
 class Journal:
-    """Saves judgments in order and says what comes next."""
+    """Saves judgments in order and returns the turn that follows."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._courses: OrderedDict[int, Course] = OrderedDict()
+        self._states: OrderedDict[int, LabellingState] = OrderedDict()
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    async def look(self, person: int, labelling: int) -> Reply:
-        """Where the labelling stands now."""
-        return await self._ask(person, labelling, None)
+    async def current_turn(self, person: int, labelling: int) -> Turn:
+        """The current turn of a labelling."""
+        turn: Turn = await self._submit(person, labelling, None)
+        return turn
 
-    async def enter(self, person: int, labelling: int, entry: Entry) -> Reply:
-        """Save a judgment; the reply comes when it is durable."""
-        return await self._ask(person, labelling, entry)
+    async def save(self, person: int, labelling: int, judgment: Judgment) -> Reply:
+        """Save a judgment; returns when it is durable."""
+        reply: Reply = await self._submit(person, labelling, judgment)
+        return reply
 
-    def _ask(self, person: int, labelling: int, entry: Entry | None) -> Waiting:
-        future: Waiting = asyncio.get_running_loop().create_future()
-        self._requests.put(_Request(person, labelling, entry, future))
+    def _submit(self, person: int, labelling: int, judgment: Judgment | None) -> asyncio.Future[Any]:
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._requests.put(_Request(person, labelling, judgment, future))
         return future
 
     def close(self) -> None:
-        """Save what waits, then stop."""
+        """Save all waiting judgments, then stop."""
         self._requests.put(None)
         self._thread.join()
 
@@ -77,106 +91,115 @@ class Journal:
             closing = first is None
             while not closing and len(batch) < BATCH:
                 try:
-                    more = self._requests.get_nowait()
+                    request = self._requests.get_nowait()
                 except queue.Empty:
                     break
-                closing = more is None
-                batch += [] if more is None else [more]
+                closing = request is None
+                batch += [] if request is None else [request]
             if batch:
                 self._serve(batch)
 
     def _serve(self, batch: list[_Request]) -> None:
-        """Save a batch in one transaction; if that fails, one by one, so that each gets its own answer."""
+        """Save a batch in one transaction; if that fails, one by one, so that each gets its own reply."""
         try:
-            replies: list[Reply | Exception] = list(self._saved(batch))
+            replies = self._save(batch)
         except Exception as error:
             self._forget(batch)
-            replies = []
             if not isinstance(error, sa.exc.IntegrityError):
-                log.warning("a batch of %d judgments is saved one by one: %s", len(batch), error)
-            for request in batch:
-                try:
-                    replies.append(self._alone(request))
-                except Exception as problem:  # an answer of its own for each; the thread must live on
-                    self._forget([request])
-                    replies.append(problem)
-        while len(self._courses) > KEPT:
-            self._courses.popitem(last=False)
-        loops = {request.future.get_loop() for request in batch}
-        for loop in loops:
-            pairs = [
+                log.warning("saving %d judgments one by one: %s", len(batch), error)
+            replies = [self._save_alone(request) for request in batch]
+        while len(self._states) > CACHED_STATES:
+            self._states.popitem(last=False)
+        for loop in {request.future.get_loop() for request in batch}:
+            deliveries = [
                 (request.future, reply)
                 for request, reply in zip(batch, replies, strict=True)
                 if request.future.get_loop() is loop
             ]
             try:
-                loop.call_soon_threadsafe(_deliver, pairs)
+                loop.call_soon_threadsafe(_deliver, deliveries)
             except RuntimeError:  # the loop is closed: nobody waits any more
-                log.debug("the server stopped before %d answers went out", len(pairs))
+                log.debug("the server stopped before %d replies were sent", len(deliveries))
 
-    def _alone(self, request: _Request) -> Reply:
-        for _ in range(TRIES):
-            try:
-                return self._saved([request])[0]
-            except sa.exc.IntegrityError:  # another process was first: look at what it wrote
-                self._forget([request])
-        raise InputError("the judgment could not be saved", "try again")
+    def _save_alone(self, request: _Request) -> Turn | Reply | Exception:
+        try:
+            for _ in range(ATTEMPTS):
+                try:
+                    return self._save([request])[0]
+                except sa.exc.IntegrityError:  # another process was first: read what it wrote
+                    self._forget([request])
+        except Exception as error:  # this request gets the error; the thread must continue
+            self._forget([request])
+            return error
+        return InputError("the judgment could not be saved", "try again")
 
-    def _saved(self, batch: list[_Request]) -> list[Reply]:
-        rows: list[tuple[int, Event]] = []
+    def _save(self, batch: list[_Request]) -> list[Turn | Reply | Exception]:
+        rows: list[tuple[int, Judgment]] = []
+        replies: list[Turn | Reply | Exception] = []
         now = time.time()
         with self._store.read() as connection:
-            replies = [self._reply(connection, request, now, rows) for request in batch]
+            for request in batch:
+                try:
+                    replies.append(self._reply(connection, request, now, rows))
+                except (MissingLabellingError, InvalidAnswerError) as error:
+                    replies.append(error)
         if rows:
             with self._store.write() as connection:
-                add_judgments(connection, rows)
+                append_judgments(connection, rows)
         return replies
 
     def _reply(
-        self, connection: Connection, request: _Request, now: float, rows: list[tuple[int, Event]]
-    ) -> Reply:
-        course = self._courses.get(request.labelling)
-        fresh = course is None
-        if course is None:
+        self, connection: Connection, request: _Request, now: float, rows: list[tuple[int, Judgment]]
+    ) -> Turn | Reply:
+        state, cached = self._state(connection, request)
+        if request.judgment is None:
+            if cached:
+                self._refresh(connection, state, rows)
+            return state.turn()
+        decision = state.check(request.judgment, now)
+        if decision.outcome == "conflict" and cached:
+            self._refresh(connection, state, rows)
+            decision = state.check(request.judgment, now)
+        if decision.judgment is not None:
+            state.apply(decision.judgment)
+            rows.append((request.labelling, decision.judgment))
+        return Reply(decision.outcome, decision.message, state.turn())
+
+    def _state(self, connection: Connection, request: _Request) -> tuple[LabellingState, bool]:
+        """The state of the request's labelling, and whether it was in memory (and may be behind)."""
+        state = self._states.get(request.labelling)
+        cached = state is not None
+        if state is None:
             task = get_task(connection, request.labelling)
             if task is None:
-                return Reply("missing", "There is no such labelling.", None)
-            course = Course.replayed(task, events_after(connection, request.labelling))
-            self._courses[request.labelling] = course
-        self._courses.move_to_end(request.labelling)
-        if course.task.person != request.person:
-            return Reply("missing", "There is no such labelling.", None)
-        if request.entry is None:
-            if not fresh:
-                if not exists(connection, request.labelling):
-                    del self._courses[request.labelling]
-                    return Reply("missing", "There is no such labelling.", None)
-                self._refresh(connection, course, rows)
-            return Reply("now", "", course.turn())
-        outcome, message, event = course.judge(request.entry, now)
-        if outcome == "conflict" and not fresh:
-            self._refresh(connection, course, rows)
-            outcome, message, event = course.judge(request.entry, now)
-        if event is not None:
-            course.apply(event)
-            rows.append((request.labelling, event))
-        return Reply(outcome, message, course.turn())
+                raise MissingLabellingError
+            state = LabellingState.replay(task, judgments_after(connection, request.labelling))
+            self._states[request.labelling] = state
+        self._states.move_to_end(request.labelling)
+        if state.task.person != request.person:
+            raise MissingLabellingError
+        if cached and request.judgment is None and not labelling_exists(connection, request.labelling):
+            del self._states[request.labelling]
+            raise MissingLabellingError
+        return state, cached
 
-    def _refresh(self, connection: Connection, course: Course, rows: list[tuple[int, Event]]) -> None:
-        """Take what another process may have written; not where this batch has written itself."""
-        if any(labelling == course.task.id for labelling, _ in rows):
+    def _refresh(
+        self, connection: Connection, state: LabellingState, rows: list[tuple[int, Judgment]]
+    ) -> None:
+        """Apply what another process may have written, unless this batch has judgments of the labelling."""
+        if any(labelling == state.task.id for labelling, _ in rows):
             return
-        for event in events_after(connection, course.task.id, course.seq):
-            course.apply(event)
+        for judgment in judgments_after(connection, state.task.id, state.seq):
+            state.apply(judgment)
 
     def _forget(self, batch: list[_Request]) -> None:
         for request in batch:
-            self._courses.pop(request.labelling, None)
+            self._states.pop(request.labelling, None)
 
 
-def _deliver(pairs: list[tuple[Waiting, Reply | Exception]]) -> None:
-    for future, reply in pairs:
-        if future.done():  # the page has gone; its judgment is saved all the same
+def _deliver(deliveries: list[tuple[asyncio.Future[Any], Turn | Reply | Exception]]) -> None:
+    for future, reply in deliveries:
+        if future.done():  # the browser disconnected; its judgment is saved nevertheless
             continue
         if isinstance(reply, Exception):
             future.set_exception(reply)

@@ -1,4 +1,4 @@
-"""All labellings of a project, folded: what the dashboard looks at and the exports write."""
+"""All labellings of a project with their present state: the basis of the dashboard and the exports."""
 
 from __future__ import annotations
 
@@ -11,90 +11,92 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.judgments import Answer, Grade, Judgments, Preference
 from topkit.labelling import GRADES, Labelling, TopK, consensus, merge_labellings
-from topkit.web.store.work import Event, Task, events_of_project, labellings_of, standing, tasks_of_project
-from topkit.web.turns import Course
+from topkit.web.judging import Judgment, LabellingState, Task, standing_answers
+from topkit.web.store.judgments import judgments_of_project
+from topkit.web.store.labellings import labellings_of, tasks_of_project
 
-KEPT = 5_000
+CACHED_LABELLINGS = 5_000
 
 
 @dataclass(frozen=True)
 class Record:
-    """One labelling with its events and where it stands."""
+    """One labelling with its judgments and its present state."""
 
     row: RowMapping
     task: Task
-    events: list[Event]
+    log: list[Judgment]
+    """Every judgment, including those that were withdrawn."""
     lab: Labelling
 
     @property
     def topic(self) -> str:
-        """The topic's key."""
+        """The key of the topic."""
         return str(self.row["topic_key"])
 
     @property
     def assessor(self) -> str:
-        """The assessor's name."""
+        """The name of the assessor."""
         return str(self.row["assessor"])
 
     def judgments(self) -> Judgments:
-        """The answers that stand, in the order given."""
+        """The answers that count, in the order given."""
         grades: list[Grade] = []
         preferences: list[Preference] = []
-        for event in standing(self.events):
-            who = (self.assessor, event.seconds, event.time)
-            if event.b is None:
-                grades.append(Grade(self.topic, event.a, GRADES.index(event.answer), *who))
+        for judgment in standing_answers(self.log):
+            origin = (self.assessor, judgment.seconds, judgment.time)
+            if judgment.b is None:
+                grades.append(Grade(self.topic, judgment.a, GRADES.index(judgment.answer), *origin))
             else:
-                answer = cast(Answer, event.answer)
-                preferences.append(Preference(self.topic, event.a, event.b, answer, *who))
+                answer = cast(Answer, judgment.answer)
+                preferences.append(Preference(self.topic, judgment.a, judgment.b, answer, *origin))
         return Judgments(tuple(grades), tuple(preferences))
 
 
-class Folds:
-    """Labellings by (id, last sequence number): a labelling is a function of these, so it may be kept."""
+class LabellingCache:
+    """Labellings by (id, last sequence number), which determine them completely."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, int], Labelling] = OrderedDict()
+        self._labellings: OrderedDict[tuple[int, int], Labelling] = OrderedDict()
         self._lock = Lock()
 
-    def at(self, task: Task, events: list[Event]) -> Labelling:
-        """The labelling after these events."""
-        key = task.id, events[-1].seq if events else 0
+    def replay(self, task: Task, judgments: list[Judgment]) -> Labelling:
+        """The labelling after these judgments."""
+        key = task.id, judgments[-1].seq if judgments else 0
         with self._lock:
-            found = self._kept.get(key)
-        if found is None:
-            found = Course.replayed(task, events).lab
+            labelling = self._labellings.get(key)
+        if labelling is None:
+            labelling = LabellingState.replay(task, judgments).lab
             with self._lock:
-                self._kept[key] = found
-                while len(self._kept) > KEPT:
-                    self._kept.popitem(last=False)
-        return found
+                self._labellings[key] = labelling
+                while len(self._labellings) > CACHED_LABELLINGS:
+                    self._labellings.popitem(last=False)
+        return labelling
 
 
-def records_of(connection: Connection, number: int, folds: Folds | None = None) -> list[Record]:
+def records_of(connection: Connection, project_id: int, cache: LabellingCache | None = None) -> list[Record]:
     """Every labelling of a project."""
-    folds = folds or Folds()
-    tasks, events = tasks_of_project(connection, number), events_of_project(connection, number)
-    found = []
-    for row in labellings_of(connection, project_id=number):
-        given = events.get(row["id"], [])
-        found.append(Record(row, tasks[row["id"]], given, folds.at(tasks[row["id"]], given)))
-    return found
+    cache = cache or LabellingCache()
+    tasks, logs = tasks_of_project(connection, project_id), judgments_of_project(connection, project_id)
+    records = []
+    for row in labellings_of(connection, project_id=project_id):
+        task, log = tasks[row["id"]], logs.get(row["id"], [])
+        records.append(Record(row, task, log, cache.replay(task, log)))
+    return records
 
 
 def judgments_of(records: list[Record]) -> Judgments:
-    """All answers that stand."""
-    whole = [record.judgments() for record in records]
+    """All answers that count."""
+    parts = [record.judgments() for record in records]
     return Judgments(
-        tuple(grade for one in whole for grade in one.grades),
-        tuple(preference for one in whole for preference in one.preferences),
+        tuple(grade for part in parts for grade in part.grades),
+        tuple(preference for part in parts for preference in part.preferences),
     )
 
 
 def top_of(records: list[Record]) -> TopK | None:
-    """The top k of one topic's labellings: by preferences where one is complete, else by grades.
+    """The top k of one topic: from preferences if a labelling in pairs is complete, else from grades.
 
-    Several assessors are merged into the order that goes against the fewest of their answers.
+    Labellings of several assessors are merged into the order that contradicts the fewest of their answers.
     """
     pairs = [record.lab for record in records if record.task.tool == "pairs" and record.lab.result]
     if len(pairs) == 1:
@@ -108,8 +110,8 @@ def top_of(records: list[Record]) -> TopK | None:
 
 
 def by_topic(records: list[Record]) -> dict[int, list[Record]]:
-    """Topic id → its labellings, in the order of the topics."""
-    found: dict[int, list[Record]] = {}
+    """The labellings of each topic id, in the order of the topics."""
+    groups: dict[int, list[Record]] = {}
     for record in sorted(records, key=lambda record: record.task.topic):
-        found.setdefault(record.task.topic, []).append(record)
-    return found
+        groups.setdefault(record.task.topic, []).append(record)
+    return groups

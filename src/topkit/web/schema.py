@@ -1,10 +1,12 @@
-"""The tables as they are after the last migration; a test compares them with what the migrations make.
+"""The tables after the last migration; a test compares them with the result of the migrations.
 
-State is never stored: what a labelling asks next is a fold over its rows in ``judgment``, which are only ever
-added. The unique constraints there carry the promise that no judgment is lost, doubled or misplaced.
+State is never stored: the next question of a labelling is a fold over its rows in ``judgment``, and rows are
+only ever added there. The unique constraints guarantee that no judgment is lost, doubled or misplaced.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -18,6 +20,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.types import TypeEngine
 
 NAMES = {
     "pk": "pk_%(table_name)s",
@@ -27,44 +30,44 @@ NAMES = {
 }
 metadata = MetaData(naming_convention=NAMES)
 
-meta = Table(
-    "meta",
-    metadata,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
-)
-"""The secret that signs links, and the id of the store."""
+
+def _required(kind: type[TypeEngine[Any]], *names: str) -> list[Column[Any]]:
+    """Columns of one type that are not null."""
+    return [Column(name, kind, nullable=False) for name in names]
+
+
+meta = Table("meta", metadata, Column("name", Text, primary_key=True), *_required(Text, "value"))
+"""The secret that signs invitation links."""
 
 person = Table(
     "person",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("role", Text, nullable=False),
+    *_required(Text, "role"),
     Column("password", Text),
-    Column("active", Boolean, nullable=False),
-    Column("created", Float, nullable=False),
+    *_required(Boolean, "active"),
+    *_required(Float, "created"),
 )
 
 session = Table(
     "session",
     metadata,
-    Column("token", Text, primary_key=True),  # SHA-256 of the cookie: who reads the table cannot sign in
+    Column(
+        "token", Text, primary_key=True
+    ),  # SHA-256 of the cookie: reading the table is not enough to sign in
     Column("person", ForeignKey("person.id"), nullable=False, index=True),
-    Column("csrf", Text, nullable=False),
-    Column("created", Float, nullable=False),
-    Column("expires", Float, nullable=False),
+    *_required(Text, "csrf"),
+    *_required(Float, "created", "expires"),
 )
 
 invitation = Table(
     "invitation",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("role", Text, nullable=False),
-    Column("person", ForeignKey("person.id")),  # a new password for someone who is there already
-    Column("created", Float, nullable=False),
-    Column("expires", Float, nullable=False),
+    *_required(Text, "name", "role"),
+    Column("person", ForeignKey("person.id")),  # set if the link is for a new password
+    *_required(Float, "created", "expires"),
     Column("used", Float),
 )
 
@@ -72,8 +75,7 @@ login_attempt = Table(
     "login_attempt",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("address", Text, nullable=False),
+    *_required(Text, "name", "address"),
     Column("time", Float, nullable=False, index=True),
 )
 
@@ -82,36 +84,28 @@ project = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
-    Column("k", Integer, nullable=False),
-    Column("strategy", Text, nullable=False),
-    Column("tools", Text, nullable=False),
-    Column("seed", Integer, nullable=False),
-    Column("created", Float, nullable=False),
+    *_required(Integer, "k"),
+    *_required(Text, "strategy", "tools"),
+    *_required(Integer, "seed"),
+    *_required(Float, "created"),
     Column("instructions", Text, nullable=False, server_default=""),
 )
 
-topic = Table(
-    "topic",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("project", ForeignKey("project.id"), nullable=False),
-    Column("key", Text, nullable=False),
-    Column("query", Text, nullable=False),
-    Column("description", Text, nullable=False),
-    UniqueConstraint("project", "key"),
-)
 
-document = Table(
-    "document",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("project", ForeignKey("project.id"), nullable=False),
-    Column("key", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("body", Text, nullable=False),
-    UniqueConstraint("project", "key"),
-)
+def _material(name: str, *texts: str) -> Table:
+    """A table of texts that belong to a project and have a key there."""
+    return Table(
+        name,
+        metadata,
+        Column("id", Integer, primary_key=True),
+        Column("project", ForeignKey("project.id"), nullable=False),
+        *_required(Text, "key", *texts),
+        UniqueConstraint("project", "key"),
+    )
+
+
+topic = _material("topic", "query", "description")
+document = _material("document", "kind", "title", "body")
 
 candidate = Table(
     "candidate",
@@ -130,30 +124,26 @@ labelling = Table(
     Column("project", ForeignKey("project.id"), nullable=False, index=True),
     Column("topic", ForeignKey("topic.id"), nullable=False),
     Column("person", ForeignKey("person.id"), nullable=False, index=True),
-    Column("tool", Text, nullable=False),
-    Column("strategy", Text, nullable=False),
-    Column("k", Integer, nullable=False),
-    Column("seed", Integer, nullable=False),
-    Column("created", Float, nullable=False),
-    UniqueConstraint("topic", "person"),  # nobody sees one query in both tools
-    sqlite_autoincrement=True,  # an id is never used again: states are kept in memory under it
+    *_required(Text, "tool", "strategy"),
+    *_required(Integer, "k", "seed"),
+    *_required(Float, "created"),
+    UniqueConstraint("topic", "person"),  # nobody sees a query in both tools
+    sqlite_autoincrement=True,  # ids are never reused: states in memory are kept by id
 )
 
 judgment = Table(
     "judgment",
     metadata,
     Column("labelling", ForeignKey("labelling.id"), nullable=False),
-    Column("seq", Integer, nullable=False),
-    Column("key", Text, nullable=False),
-    Column("a", Text, nullable=False),
+    *_required(Integer, "seq"),
+    *_required(Text, "key", "a"),
     Column("b", Text),
-    Column("answer", Text, nullable=False),
-    Column("seconds", Float, nullable=False),
-    Column("time", Float, nullable=False),
+    *_required(Text, "answer"),
+    *_required(Float, "seconds", "time"),
     PrimaryKeyConstraint("labelling", "seq"),
     UniqueConstraint("labelling", "key"),
 )
-"""One row an answer; ``a`` was shown on the left. ``answer`` is "undo" where the last was withdrawn."""
+"""One row per answer; ``a`` was shown on the left. The answer "undo" withdraws the last one."""
 
 TABLES = (
     meta,
@@ -168,4 +158,4 @@ TABLES = (
     labelling,
     judgment,
 )
-"""Every table, those that others point to first."""
+"""Every table; a table comes after those that it references."""

@@ -1,4 +1,4 @@
-"""How a server is set up. There is no default secret: it is made with the store."""
+"""The settings of the server. There is no default secret: it is created with the database."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ DEFAULT_DATABASE = "topkit-labels.db"
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the store is and what the server allows.
+    """The database and the limits of the server.
 
-    - ``database``: the path of an SQLite file, or an address ``postgresql://user:password@host/name``.
-    - ``https``: the app is reached by HTTPS, so that cookies are sent over nothing else.
+    - ``database``: the path of an SQLite file, or a URL ``postgresql://user:password@host/name``.
+    - ``https``: the app is reached over HTTPS only, so cookies are marked as secure.
     """
 
     database: str = DEFAULT_DATABASE
@@ -27,26 +27,26 @@ class Settings:
     session_hours: float = 24 * 14
     invitation_hours: float = 24 * 7
     attempts: int = 5
-    """Wrong passwords of one name before it has to wait; an address may have four times as many."""
+    """Wrong passwords allowed per name within ``attempt_minutes``; four times as many per address."""
     attempt_minutes: float = 15
     session_cache_seconds: float = 10.0
-    """For how long another process may not notice that a session has ended."""
+    """Another server process may accept an ended session for this long."""
 
     @property
     def url(self) -> str:
-        """The address that SQLAlchemy opens.
+        """The URL for SQLAlchemy.
 
         >>> Settings("labels.db").url, Settings("postgresql://me@host/labels").url
         ('sqlite:///labels.db', 'postgresql+psycopg://me@host/labels')
         """
-        for name in ("postgresql://", "postgres://"):
-            if self.database.startswith(name):
-                return "postgresql+psycopg://" + self.database.removeprefix(name)
+        for scheme in ("postgresql://", "postgres://"):
+            if self.database.startswith(scheme):
+                return "postgresql+psycopg://" + self.database.removeprefix(scheme)
         if self.database.startswith("sqlite:///"):
             return self.database
         if "://" in self.database:
             remedy = "give the path of an SQLite file, or postgresql://user:password@host/name"
-            raise InputError(f"{self.database.split(':')[0]!r} is no database that is known here", remedy)
+            raise InputError(f"unsupported database {self.database.split(':')[0]!r}", remedy)
         return f"sqlite:///{self.database}"
 
     @property

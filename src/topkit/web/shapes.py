@@ -1,58 +1,71 @@
-"""Kinds of values that the API takes: text that every database can hold, and ids that fit in them."""
+"""Values and messages of the API: text that every database can store, ids in their range, replies."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from fastapi import Path
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+LARGEST_NUMBER = 2**31 - 1
+"""PostgreSQL stores ids and sequence numbers in 32 bits."""
 
 
 def _storable(text: str) -> str:
     if "\0" in text:
-        raise ValueError("a character with code 0 cannot be stored")
+        raise ValueError("the character with code 0 cannot be stored")
     return text
 
 
 def _visible(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("only characters that can be seen")
+        raise ValueError("only printable characters are allowed")
     return text
 
 
 Name = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), AfterValidator(_visible)
 ]
-Words = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(_storable)]
+LongText = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(_storable)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=1000), AfterValidator(_storable)]
 Token = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(_storable)]
 Password = Annotated[str, StringConstraints(max_length=1000), AfterValidator(_storable)]
-Id = Annotated[int, Path(ge=1, le=2**31 - 1)]
+Number = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+Id = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 
 
 class Body(BaseModel):
-    """A body of a request: nothing but what is described."""
+    """A request body; unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Said(BaseModel):
-    """What was done, in words for people."""
+class Message(BaseModel):
+    """What was done, in a sentence for people."""
 
     message: str
 
 
 class Problem(BaseModel):
-    """What is wrong, in words for people."""
+    """What is wrong, in a sentence for people."""
 
     detail: str
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "topic"), counted(2, "topic")
+    ('1 topic', '2 topics')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 PROBLEMS: dict[int | str, dict[str, object]] = {
-    400: {"model": Problem, "description": "The content cannot be used; the detail says why."},
-    401: {"model": Problem, "description": "Nobody is signed in."},
+    400: {"model": Problem, "description": "The content is invalid; the detail gives the reason."},
+    401: {"model": Problem, "description": "Not signed in."},
     403: {"model": Problem, "description": "The role or the CSRF token does not allow this."},
-    404: {"model": Problem, "description": "There is no such thing, or it is not yours."},
-    413: {"model": Problem, "description": "Too much was sent."},
-    422: {"model": Problem, "description": "The request is not as described here."},
+    404: {"model": Problem, "description": "It does not exist, or it is not yours."},
+    413: {"model": Problem, "description": "The request is too large."},
+    422: {"model": Problem, "description": "The request does not match its description."},
 }

@@ -1,1 +1,1 @@
-"""The API: JSON for everything that the pages do, described in /openapi.json."""
+"""The JSON API, which does everything that the pages do. It is described in /openapi.json."""

@@ -1,87 +1,34 @@
-"""What assessors do: their tasks, the next question, answers and taking them back."""
+"""The work of assessors: their tasks, the next question, answers and undo.
+
+A judgment takes this way: the session authorises it (:mod:`topkit.web.guard`), the journal loads the state,
+asks the labelling kernel, appends the judgment to the log, and returns the next turn.
+"""
 
 from __future__ import annotations
 
-import json
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
-from pydantic import BaseModel, Field
-from sqlalchemy.engine import RowMapping
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel
 
 from topkit.web.guard import Admin, Someone, Stored, journal_of
-from topkit.web.headers import DOCUMENT_POLICY
-from topkit.web.shapes import PROBLEMS, Body, Id, Key, Said, Token
-from topkit.web.store import projects, work
-from topkit.web.turns import Entry, Reply
-from topkit.web.viewing import document_page
+from topkit.web.judging import Judgment, Reply, Tool, Turn
+from topkit.web.lookup import existing
+from topkit.web.shapes import PROBLEMS, Body, Id, Message, Number, Token
+from topkit.web.store import labellings, projects
+from topkit.web.viewing import document_response
 
 router = APIRouter(prefix="/api", tags=["labelling"], responses=PROBLEMS)
-
-
-class DocumentOut(BaseModel):
-    """A document in a question. Its text is at /api/labellings/{labelling}/documents/{id}."""
-
-    id: int
-    key: str
-    title: str
-    kind: Literal["text", "html", "url"]
-
-
-class QuestionOut(BaseModel):
-    """Which of two is more relevant (``a`` is on the left)? Or, without ``b``: which grade has ``a``?"""
-
-    a: DocumentOut
-    b: DocumentOut | None
-
-
-class PlaceOut(DocumentOut):
-    """A document with its place in the result; documents that tie share a place."""
-
-    place: int
-
-
-class TurnOut(BaseModel):
-    """Where a labelling stands."""
-
-    labelling: int
-    tool: Literal["pairs", "grades"]
-    seq: int = Field(description="The last sequence number used; the next entry has the one after.")
-    question: QuestionOut | None = Field(description="None when the topic is done.")
-    asked: int
-    least: int = Field(description="The fewest questions that can still come.")
-    most: int = Field(description="The most questions that can still come.")
-    likely: float = Field(description="About how many questions will still come.")
-    seconds: float | None = Field(description="Mean active seconds a judgment so far.")
-    result: list[PlaceOut] | None
-
-
-class ReplyOut(BaseModel):
-    """What became of an entry. ``conflict`` comes with status 409 and the question that is open now."""
-
-    outcome: Literal["saved", "already", "conflict"]
-    message: str
-    turn: TurnOut
-
-
-class Judgment(Body):
-    """An answer to the question shown. Sending the same key again changes nothing."""
-
-    seq: int = Field(ge=1, le=2**31 - 1)
-    key: Token
-    a: Key
-    b: Key | None = None
-    answer: Literal["a", "b", "tie", "bad-a", "bad-b", "bad", "fair", "good", "excellent", "perfect"]
-    seconds: float = Field(
-        ge=0, le=86_400, description="Active time: the clock stops when the tab is hidden."
-    )
+REPLIES: dict[int | str, dict[str, Any]] = {
+    409: {"model": Reply, "description": "The labelling has changed; the turn is the current one."}
+}
 
 
 class Undo(Body):
-    """The last answer is taken back; the record keeps both."""
+    """Withdraws the last answer; the log keeps both."""
 
-    seq: int = Field(ge=1, le=2**31 - 1)
+    seq: Number
     key: Token
 
 
@@ -93,15 +40,15 @@ class TaskOut(BaseModel):
     topic: str
     query: str
     description: str
-    tool: Literal["pairs", "grades"]
+    tool: Tool
     begun: bool
 
 
 @router.get("/tasks")
 def my_tasks(me: Someone, store: Stored) -> list[TaskOut]:
-    """The topics that you judge."""
+    """The topics that are assigned to you."""
     with store.read() as connection:
-        rows = work.labellings_of(connection, person_id=me.id)
+        rows = labellings.labellings_of(connection, person_id=me.id)
     return [
         TaskOut(
             labelling=row["id"],
@@ -117,71 +64,44 @@ def my_tasks(me: Someone, store: Stored) -> list[TaskOut]:
 
 
 @router.get("/labellings/{number}")
-async def turn(number: Id, me: Someone, request: Request) -> TurnOut:
-    """Where your labelling stands: the question that is open, or the result."""
-    reply = await journal_of(request).look(me.id, number)
-    if reply.turn is None:
-        raise HTTPException(404, reply.message)
-    return TurnOut.model_validate(reply.turn)
+async def turn(number: Id, me: Someone, request: Request) -> Turn:
+    """The current turn of your labelling: the open question, or the result."""
+    return await journal_of(request).current_turn(me.id, number)
 
 
-REPLIES: dict[int | str, dict[str, Any]] = {
-    409: {"model": ReplyOut, "description": "The labelling has moved on."}
-}
+@router.post("/labellings/{number}/answers", responses=REPLIES)
+async def answer(number: Id, body: Judgment, me: Someone, request: Request, response: Response) -> Reply:
+    """Answer the open question. The reply is sent after the judgment is safe on disk."""
+    reply = await journal_of(request).save(me.id, number, body)
+    response.status_code = 409 if reply.outcome == "conflict" else 200
+    return reply
 
 
-@router.post("/labellings/{number}/answers", response_model=ReplyOut, responses=REPLIES)
-async def answer(number: Id, body: Judgment, me: Someone, request: Request) -> Response:
-    """Answer the open question. The reply comes when the judgment is safe on the disk."""
-    entry = Entry(body.seq, body.key, body.a, body.b, body.answer, body.seconds)
-    return _response(await journal_of(request).enter(me.id, number, entry))
-
-
-@router.post("/labellings/{number}/undo", response_model=ReplyOut, responses=REPLIES)
-async def undo(number: Id, body: Undo, me: Someone, request: Request) -> Response:
-    """Take the last answer back."""
-    entry = Entry(body.seq, body.key, "", None, work.UNDO, 0.0)
-    return _response(await journal_of(request).enter(me.id, number, entry))
-
-
-def _response(reply: Reply) -> Response:
-    """The reply as JSON, written directly: it was made from checked parts, and this is the hot path."""
-    status = {"saved": 200, "already": 200, "conflict": 409, "invalid": 422, "missing": 404}[reply.outcome]
-    if status in (404, 422):
-        raise HTTPException(status, reply.message)
-    return Response(json.dumps(reply._asdict()), status, media_type="application/json")
+@router.post("/labellings/{number}/undo", responses=REPLIES)
+async def undo(number: Id, body: Undo, me: Someone, request: Request, response: Response) -> Reply:
+    """Undo the last answer."""
+    return await answer(number, Judgment.undo(body.seq, body.key), me, request, response)
 
 
 @router.delete("/labellings/{number}")
-def unassign(number: Id, _: Admin, store: Stored) -> Said:
-    """Remove a labelling that nobody has begun."""
+def unassign(number: Id, _: Admin, store: Stored) -> Message:
+    """Remove a labelling that has no judgments."""
     with store.write() as connection:
-        if not work.unassign(connection, number):
-            raise HTTPException(404, "There is no such labelling.")
-    return Said(message="The labelling is removed.")
+        existing(labellings.unassign(connection, number), "labelling")
+    return Message(message="The labelling was removed.")
 
 
 @router.get(
     "/labellings/{number}/documents/{document}",
     response_class=HTMLResponse,
-    responses={302: {"description": "The document is a page elsewhere."}},
+    responses={302: {"description": "The document is a page of another site."}},
 )
 def view(number: Id, document: Id, me: Someone, store: Stored) -> Response:
-    """A document of your topic as a page for a sandboxed frame, with the words of the query marked."""
+    """A document of your topic as a page for a sandboxed frame, with the query terms highlighted."""
     with store.read() as connection:
-        task = work.get_task(connection, number)
-        mine = task is not None and task.person == me.id
-        if task is None or not mine or all(document != one.id for one in task.documents.values()):
+        task = labellings.get_task(connection, number)
+        if task is None or task.person != me.id or document not in {d.id for d in task.documents.values()}:
             raise HTTPException(404, "There is no such document in your work.")
-        row, topic = projects.get_document(connection, document), projects.get_topic(connection, task.topic)
-    return show_document(row, "" if topic is None else topic["query"])
-
-
-def show_document(row: RowMapping | None, query: str) -> Response:
-    """A document as a page that can do nothing, or the way to its address."""
-    if row is None:
-        raise HTTPException(404, "There is no such document.")
-    if row["kind"] == "url":
-        return RedirectResponse(row["body"], 302)
-    page = document_page(row["kind"], row["title"], row["body"], query)
-    return HTMLResponse(page, headers={"content-security-policy": DOCUMENT_POLICY})
+        row = existing(projects.get_document(connection, document), "document")
+        topic = existing(projects.get_topic(connection, task.topic), "topic")
+    return document_response(row, topic["query"])

@@ -1,4 +1,4 @@
-"""Projects: settings, material, assignment."""
+"""Projects: settings, material, assignments."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Form, HTTPException, Query, Response, UploadFile
+from fastapi import APIRouter, Form, Query, Response, UploadFile
 from pydantic import BaseModel, Field
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import Connection
 
 from topkit.data.errors import InputError
 from topkit.web import bundle
-from topkit.web.api.labellings import show_document
 from topkit.web.assign import cyclic, overlapping
 from topkit.web.guard import Admin, Stored
 from topkit.web.imports import read_material, read_prior, read_topics
-from topkit.web.shapes import PROBLEMS, Body, Id, Name, Said, Words
-from topkit.web.store import people, projects, work
-from topkit.web.store.work import Assignment
+from topkit.web.judging import ShownDocument, Tool
+from topkit.web.lookup import existing, project_of
+from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number, counted
+from topkit.web.store import labellings, people, projects
+from topkit.web.store.labellings import Assignment
+from topkit.web.viewing import document_response
 
 router = APIRouter(prefix="/api/projects", tags=["projects"], responses=PROBLEMS)
 Tools = Literal["pairs", "grades", "both"]
-Numbers = Annotated[list[Annotated[int, Field(ge=1, le=2**31 - 1)]], Field(max_length=10_000)]
+Numbers = Annotated[list[Number], Field(max_length=10_000)]
 
 
 class ProjectIn(Body):
-    """What a project asks: how many places, by which strategy, in which tools."""
+    """The settings of a project: how many places at the top, which strategy, which tools."""
 
     name: Name
     k: int = Field(10, ge=1, le=1000)
     strategy: Annotated[str, Field(max_length=50)] = "adaptive"
     tools: Tools = "both"
-    seed: int = Field(0, ge=0, le=2**31 - 1)
-    instructions: Words = ""
+    seed: int = Field(0, ge=0, le=LARGEST_NUMBER)
+    instructions: LongText = ""
 
 
 class ProjectOut(ProjectIn):
@@ -47,13 +49,13 @@ class ProjectOut(ProjectIn):
 
 
 class Instructions(Body):
-    """What assessors are told."""
+    """Instructions for assessors."""
 
-    instructions: Words
+    instructions: LongText
 
 
 class TopicOut(BaseModel):
-    """A topic; with 0 candidates it will be judged on all documents of the project."""
+    """A topic; with 0 candidates, all documents of the project will be judged."""
 
     id: int
     key: str
@@ -64,33 +66,25 @@ class TopicOut(BaseModel):
 
 
 class DocumentsOut(BaseModel):
-    """Some of the documents, without their texts."""
-
-    class Item(BaseModel):
-        """A document."""
-
-        id: int
-        key: str
-        kind: Literal["text", "html", "url"]
-        title: str
+    """A part of the documents, without their texts."""
 
     total: int
-    documents: list[Item]
+    documents: list[ShownDocument]
 
 
 class ByHand(Body):
     """One topic for one person in one tool (ids)."""
 
-    topic: int = Field(ge=1, le=2**31 - 1)
-    person: int = Field(ge=1, le=2**31 - 1)
-    tool: Literal["pairs", "grades"]
+    topic: Number
+    person: Number
+    tool: Tool
 
 
 class Assign(Body):
-    """How to share out topics.
+    """How to assign topics.
 
-    ``cyclic``: the paper's way, where everybody uses both tools and nobody sees one query in both.
-    ``overlap``: every topic by ``copies`` assessors in each tool. ``hand``: as listed.
+    ``cyclic``: as in the paper; everybody uses both tools, and nobody sees a query in both.
+    ``overlap``: every topic is judged by ``copies`` assessors in each tool. ``hand``: as listed.
     """
 
     mode: Literal["cyclic", "overlap", "hand"]
@@ -100,17 +94,13 @@ class Assign(Body):
     assignments: Annotated[list[ByHand], Field(max_length=10_000)] = Field(default=[])
 
 
-def found(connection: Connection, number: int) -> RowMapping:
-    """The project, or 404."""
-    row = projects.get_project(connection, number)
-    if row is None:
-        raise HTTPException(404, "There is no such project.")
-    return row
+def _project_out(connection: Connection, number: int) -> ProjectOut:
+    return ProjectOut.model_validate(dict(project_of(connection, number)))
 
 
 @contextmanager
-def saved(file: UploadFile) -> Iterator[Path]:
-    """An upload as a file of its own for the readers; errors speak of lines, not of our path."""
+def uploaded(file: UploadFile) -> Iterator[Path]:
+    """An upload as a temporary file; errors name the line, but not the path on the server."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "upload"
         with path.open("wb") as stream:
@@ -124,7 +114,7 @@ def saved(file: UploadFile) -> Iterator[Path]:
 
 @router.get("")
 def all_projects(_: Admin, store: Stored) -> list[ProjectOut]:
-    """Every project."""
+    """All projects."""
     with store.read() as connection:
         return [ProjectOut.model_validate(dict(row)) for row in projects.all_projects(connection)]
 
@@ -134,33 +124,33 @@ def create(body: ProjectIn, _: Admin, store: Stored) -> ProjectOut:
     """Create a project."""
     with store.write() as connection:
         number = projects.add_project(connection, **body.model_dump())
-        return ProjectOut.model_validate(dict(found(connection, number)))
+        return _project_out(connection, number)
 
 
 @router.post("/import", status_code=201)
 def import_project(
     file: UploadFile, _: Admin, store: Stored, name: Annotated[Name | None, Form()] = None
 ) -> ProjectOut:
-    """Create a project from a file that the export ``project`` wrote, judgments and all."""
-    with saved(file) as path, store.write() as connection:
+    """Create a project with all its judgments from a file written by the export ``project``."""
+    with uploaded(file) as path, store.write() as connection:
         number = bundle.read_project(connection, path, name)
-        return ProjectOut.model_validate(dict(found(connection, number)))
+        return _project_out(connection, number)
 
 
 @router.get("/{number}")
 def one_project(number: Id, _: Admin, store: Stored) -> ProjectOut:
-    """A project's settings."""
+    """The settings of a project."""
     with store.read() as connection:
-        return ProjectOut.model_validate(dict(found(connection, number)))
+        return _project_out(connection, number)
 
 
 @router.patch("/{number}")
 def instruct(number: Id, body: Instructions, _: Admin, store: Stored) -> ProjectOut:
-    """Change what assessors are told. The other settings are settled: labellings are functions of them."""
+    """Change the instructions. The other settings cannot change, because labellings depend on them."""
     with store.write() as connection:
-        found(connection, number)
+        project_of(connection, number)
         projects.set_instructions(connection, number, body.instructions)
-        return ProjectOut.model_validate(dict(found(connection, number)))
+        return _project_out(connection, number)
 
 
 # -- material ----------------------------------------------------------------------------------------------
@@ -168,19 +158,19 @@ def instruct(number: Id, body: Instructions, _: Admin, store: Stored) -> Project
 def topics(number: Id, _: Admin, store: Stored) -> list[TopicOut]:
     """The topics of a project."""
     with store.read() as connection:
-        found(connection, number)
+        project_of(connection, number)
         return [TopicOut.model_validate(dict(row)) for row in projects.topics_of(connection, number)]
 
 
 @router.post("/{number}/topics", status_code=201)
-def import_topics(number: Id, file: UploadFile, _: Admin, store: Stored) -> Said:
+def import_topics(number: Id, file: UploadFile, _: Admin, store: Stored) -> Message:
     """Import topics: CSV, TSV or JSON Lines with id, query and description, TREC topics, or id<tab>query."""
-    with saved(file) as path:
-        read = read_topics(path)
+    with uploaded(file) as path:
+        imported = read_topics(path)
         with store.write() as connection:
-            found(connection, number)
-            new = projects.add_topics(connection, number, read)
-    return Said(message=f"{new} topics are new, {len(read) - new} were there before.")
+            project_of(connection, number)
+            new = projects.add_topics(connection, number, imported)
+    return _imported("topics", new, len(imported))
 
 
 @router.get("/{number}/documents")
@@ -188,12 +178,12 @@ def documents(
     number: Id,
     _: Admin,
     store: Stored,
-    first: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+    first: Annotated[int, Query(ge=0, le=LARGEST_NUMBER)] = 0,
     count: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> DocumentsOut:
     """The documents of a project."""
     with store.read() as connection:
-        found(connection, number)
+        project_of(connection, number)
         total, rows = projects.documents_of(connection, number, first, count)
     return DocumentsOut.model_validate({"total": total, "documents": [dict(row) for row in rows]})
 
@@ -207,26 +197,27 @@ def import_documents(
     format_name: Annotated[
         Literal["jsonl", "csv", "tsv", "trec", "cranfield"] | None, Form(alias="format")
     ] = None,
-) -> Said:
+) -> Message:
     """Import documents: JSON Lines, CSV or TSV (id, title, text or html or url, topic), or a TREC corpus."""
-    with saved(file) as path:
+    with uploaded(file) as path:
         name = (file.filename or "").lower()
         ending = next(
-            (one for one in ("jsonl", "csv", "tsv") if name.removesuffix(".gz").endswith(one)), None
+            (form for form in ("jsonl", "csv", "tsv") if name.removesuffix(".gz").endswith(form)), None
         )
-        read = read_material(path, format_name or ending)
+        imported = read_material(path, format_name or ending)
         with store.write() as connection:
-            found(connection, number)
-            new = projects.add_documents(connection, number, read)
-    return Said(message=f"{new} documents are new, {len(read) - new} were there before.")
+            project_of(connection, number)
+            new = projects.add_documents(connection, number, imported)
+    return _imported("documents", new, len(imported))
 
 
 @router.get("/{number}/documents/{document}", response_class=Response)
 def view(number: Id, document: Id, _: Admin, store: Stored) -> Response:
-    """A document of the project as a page that can do nothing."""
+    """A document of the project as a page without scripts."""
     with store.read() as connection:
         row = projects.get_document(connection, document)
-    return show_document(row if row is not None and row["project"] == number else None, "")
+    in_project = row if row is not None and row["project"] == number else None
+    return document_response(existing(in_project, "document"), "")
 
 
 @router.post("/{number}/run", status_code=201)
@@ -236,45 +227,55 @@ def import_run(
     _: Admin,
     store: Stored,
     depth: Annotated[int, Form(ge=1, le=10_000)] = 50,
-) -> Said:
-    """Import a TREC run: its first documents of each topic are judged, and its order is the prior."""
-    with saved(file) as path:
+) -> Message:
+    """Import a TREC run: the first documents of each topic are its candidates, in the order of the run."""
+    with uploaded(file) as path:
         ranked = read_prior(path, depth)
         with store.write() as connection:
-            found(connection, number)
-            known = {row["key"] for row in projects.topics_of(connection, number)}
-            chosen = {key: keys for key, keys in ranked.items() if key in known}
-            if not chosen:
-                raise InputError("the run is for none of the topics", "check that the ids are the same")
-            added = projects.add_candidates(connection, number, chosen, prior=True)
-    return Said(message=f"{len(chosen)} topics have a prior ranking; {added} documents were added to them.")
+            project_of(connection, number)
+            topic_keys = {row["key"] for row in projects.topics_of(connection, number)}
+            used = {key: keys for key, keys in ranked.items() if key in topic_keys}
+            if not used:
+                raise InputError("the run contains none of the topics", "check that the ids are the same")
+            added = projects.add_candidates(connection, number, used, prior=True)
+    return Message(
+        message=f"Prior ranking for {counted(len(used), 'topic')}; {counted(added, 'candidate')} added."
+    )
 
 
-# -- assignment --------------------------------------------------------------------------------------------
+# -- assignments -------------------------------------------------------------------------------------------
 @router.post("/{number}/assignments", status_code=201)
-def assign(number: Id, body: Assign, _: Admin, store: Stored) -> Said:
-    """Share out topics among assessors. What was assigned before stays."""
+def assign(number: Id, body: Assign, _: Admin, store: Stored) -> Message:
+    """Assign topics to assessors. Earlier assignments stay."""
     with store.write() as connection:
-        settings = found(connection, number)
-        there = {row["id"] for row in projects.topics_of(connection, number)}
-        chosen = list(dict.fromkeys(body.topics)) if body.topics is not None else sorted(there)
-        persons = list(dict.fromkeys(body.people))
-        by_hand = [Assignment(one.topic, one.person, one.tool) for one in body.assignments]
-        if not {*chosen, *(one.topic for one in by_hand)} <= there:
-            raise InputError("one of the topics is not of this project", "load the page again")
-        active = {person.id for person in people.everyone(connection) if person.active}
-        if not {*persons, *(one.person for one in by_hand)} <= active:
-            raise InputError("one of the people is not there or not active", "load the page again")
+        settings = project_of(connection, number)
         tools = ["pairs", "grades"] if settings["tools"] == "both" else [settings["tools"]]
-        if body.mode == "hand":
-            wanted = by_hand
-        elif body.mode == "overlap":
-            wanted = overlapping(chosen, persons, tools, body.copies)
-        elif len(tools) == 2:
-            wanted = cyclic(chosen, persons)
-        else:
-            raise InputError("the assignment in a circle is for projects with both tools", "choose overlap")
-        if any(one.tool not in tools for one in wanted):
+        assignments = _planned(connection, number, body, tools)
+        if any(assignment.tool not in tools for assignment in assignments):
             raise InputError("the project does not use that tool", f"choose {' or '.join(tools)}")
-        new = work.assign(connection, number, wanted)
-    return Said(message=f"{new} labellings are new, {len(wanted) - new} were there before.")
+        new = labellings.assign(connection, number, assignments)
+    return _imported("labellings", new, len(assignments))
+
+
+def _planned(connection: Connection, number: int, body: Assign, tools: list[str]) -> list[Assignment]:
+    """The assignments that a request asks for, with topics and people that exist."""
+    by_hand = [Assignment(row.topic, row.person, row.tool) for row in body.assignments]
+    all_topics = [row["id"] for row in projects.topics_of(connection, number)]
+    topics = all_topics if body.topics is None else list(dict.fromkeys(body.topics))
+    assessors = list(dict.fromkeys(body.people))
+    if not {*topics, *(row.topic for row in by_hand)} <= set(all_topics):
+        raise InputError("one of the topics does not belong to this project", "reload the page")
+    active = {person.id for person in people.everyone(connection) if person.active}
+    if not {*assessors, *(row.person for row in by_hand)} <= active:
+        raise InputError("one of the people does not exist or is not active", "reload the page")
+    if body.mode == "hand":
+        return by_hand
+    if body.mode == "overlap":
+        return overlapping(topics, assessors, tools, body.copies)
+    if len(tools) < 2:
+        raise InputError("a cyclic assignment needs a project with both tools", "choose overlap")
+    return cyclic(topics, assessors)
+
+
+def _imported(what: str, new: int, total: int) -> Message:
+    return Message(message=f"{what.capitalize()}: {new} new, {total - new} already there.")

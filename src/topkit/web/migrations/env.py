@@ -1,4 +1,4 @@
-"""Alembic's entry: the store hands over an open connection, and nothing is read from a file."""
+"""Alembic's entry point. The open connection is passed in; no configuration file is read."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from topkit.web.schema import metadata
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    render_as_batch=True,  # SQLite changes a table by copying it
+    render_as_batch=True,  # SQLite can change a table only by copying it
 )
 context.run_migrations()

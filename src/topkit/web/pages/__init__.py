@@ -1,4 +1,4 @@
-"""The pages: rendered here, changed only through the API."""
+"""The HTML pages. They only read; every change goes through the API."""
 
 from topkit.web.pages.admin import router as admin_router
 from topkit.web.pages.assessor import router as assessor_router

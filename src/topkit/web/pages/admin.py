@@ -2,107 +2,119 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from topkit.labelling.strategies import STRATEGIES
 from topkit.web import dashboard
-from topkit.web.api.projects import found
-from topkit.web.api.results import Folded, load
-from topkit.web.api.session import link_of
+from topkit.web.auth import invitation_path
 from topkit.web.exports import EXPORTS
-from topkit.web.guard import Stored, signed_in
+from topkit.web.guard import AdminVisit, Cached, Stored
+from topkit.web.lookup import project_of, project_records, topic_of
 from topkit.web.pages.charts import bars, histogram
 from topkit.web.pages.render import page
 from topkit.web.shapes import Id
 from topkit.web.store import people, projects
-from topkit.web.store.people import Visit
-
-
-async def _admin(visit: Annotated[Visit, Depends(signed_in)]) -> Visit:
-    if visit.person.role != "admin":
-        raise HTTPException(403, "Only admins may see this.")
-    return visit
-
 
 router = APIRouter()
-Visiting = Annotated[Visit, Depends(_admin)]
+FIRST_DOCUMENTS = 20
+"""Documents listed on the page of the material."""
 
 
 @router.get("/people")
-def everybody(request: Request, visit: Visiting, store: Stored) -> Response:
+def everybody(request: Request, visit: AdminVisit, store: Stored) -> Response:
     """People and invitations."""
     with store.read() as connection:
-        there, rows = people.everyone(connection), people.open_invitations(connection)
+        persons, rows = people.everyone(connection), people.open_invitations(connection)
     base = str(request.base_url).rstrip("/")
-    invitations = [{**row, "link": base + link_of(store, row["id"], row["expires"])} for row in rows]
-    return page(request, "people.html", visit, people=there, invitations=invitations)
+    invitations = [
+        {**row, "link": base + invitation_path(store.secret, row["id"], row["expires"])} for row in rows
+    ]
+    return page(request, "people.html", visit, people=persons, invitations=invitations)
 
 
 @router.get("/projects/new")
-def new(request: Request, visit: Visiting) -> Response:
-    """The form of a new project."""
-    strategies = [name for name in STRATEGIES if name != "graded"]
-    return page(request, "project_new.html", visit, strategies=strategies)
+def new(request: Request, visit: AdminVisit) -> Response:
+    """The form for a new project."""
+    return page(request, "project_new.html", visit, strategies=projects.pair_strategies())
 
 
 @router.get("/projects/{number}")
-def project(request: Request, number: Id, visit: Visiting, store: Stored, folds: Folded) -> Response:
+def project(request: Request, number: Id, visit: AdminVisit, store: Stored, cache: Cached) -> Response:
     """The dashboard of a project: progress and pace with plots."""
-    records = load(store, number, folds)
+    records = project_records(store, number, cache)
     with store.read() as connection:
-        row = found(connection, number)
+        row = project_of(connection, number)
         topics = projects.topics_of(connection, number)
-        documents, _ = projects.documents_of(connection, number, 0, 1)
+        total_documents, _ = projects.documents_of(connection, number, 0, 1)
     pace = dashboard.pace(records)
     plots = {
         "topics": bars(dashboard.summary(records, "topic_key")),
         "assessors": bars(dashboard.summary(records, "assessor")),
-        "pace": {tool: histogram(pace["bins"], one["histogram"]) for tool, one in pace["tools"].items()},
-    }
-    values: dict[str, Any] = {
-        "project": row,
-        "topics": topics,
-        "documents": documents,
-        "pace": pace,
-        "plots": plots,
+        "pace": {tool: histogram(pace.bins, table.histogram) for tool, table in pace.tools.items()},
     }
     return page(
-        request, "project.html", visit, **values, progress=dashboard.progress(records), exports=EXPORTS
+        request,
+        "project.html",
+        visit,
+        project=row,
+        topics=topics,
+        total_documents=total_documents,
+        pace=pace,
+        plots=plots,
+        progress=dashboard.progress(records),
+        exports=EXPORTS,
     )
 
 
 @router.get("/projects/{number}/material")
-def material(request: Request, number: Id, visit: Visiting, store: Stored) -> Response:
-    """Import topics, documents and a run; assign."""
+def material(request: Request, number: Id, visit: AdminVisit, store: Stored) -> Response:
+    """Import topics, documents and a run; assign topics."""
     with store.read() as connection:
-        row, topics = found(connection, number), projects.topics_of(connection, number)
-        documents, some = projects.documents_of(connection, number, 0, 20)
+        row, topics = project_of(connection, number), projects.topics_of(connection, number)
+        total_documents, documents = projects.documents_of(connection, number, 0, FIRST_DOCUMENTS)
         assessors = [person for person in people.everyone(connection) if person.active]
-    values: dict[str, Any] = {"project": row, "topics": topics, "documents": documents, "some": some}
-    return page(request, "material.html", visit, **values, assessors=assessors)
+    return page(
+        request,
+        "material.html",
+        visit,
+        project=row,
+        topics=topics,
+        total_documents=total_documents,
+        documents=documents,
+        assessors=assessors,
+    )
 
 
 @router.get("/projects/{number}/agreement")
-def agreement(request: Request, number: Id, visit: Visiting, store: Stored, folds: Folded) -> Response:
+def agreement(request: Request, number: Id, visit: AdminVisit, store: Stored, cache: Cached) -> Response:
     """How far assessors agree, and where they do not."""
-    records = load(store, number, folds)
+    records = project_records(store, number, cache)
     with store.read() as connection:
-        row = found(connection, number)
-    tables = dashboard.agreement_tables(records)
-    against = dashboard.disagreements(records)
-    return page(request, "agreement.html", visit, project=row, tables=tables, disagreements=against)
+        row = project_of(connection, number)
+    return page(
+        request,
+        "agreement.html",
+        visit,
+        project=row,
+        report=dashboard.agreement_report(records),
+        disagreements=dashboard.disagreements(records),
+    )
 
 
 @router.get("/projects/{number}/topics/{topic}")
-def topic(request: Request, number: Id, topic: Id, visit: Visiting, store: Stored, folds: Folded) -> Response:
+def topic(
+    request: Request, number: Id, topic: Id, visit: AdminVisit, store: Stored, cache: Cached
+) -> Response:
     """The present top k of a topic with its evidence."""
-    records = [record for record in load(store, number, folds) if record.task.topic == topic]
+    records = [record for record in project_records(store, number, cache) if record.task.topic == topic]
     with store.read() as connection:
-        row, words = found(connection, number), projects.get_topic(connection, topic)
-    if words is None or words["project"] != number:
-        raise HTTPException(404, "There is no such topic.")
-    told: dict[str, Any] = {"evidence": dashboard.evidence(records), "progress": dashboard.progress(records)}
-    return page(request, "topic.html", visit, project=row, topic=words, **told)
+        project_row, topic_row = project_of(connection, number), topic_of(connection, number, topic)
+    return page(
+        request,
+        "topic.html",
+        visit,
+        project=project_row,
+        topic=topic_row,
+        evidence=dashboard.evidence(records),
+        progress=dashboard.progress(records),
+    )

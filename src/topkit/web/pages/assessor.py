@@ -1,30 +1,29 @@
-"""Pages for everybody: signing in, one's tasks, the two tools, one's account."""
+"""Pages for everybody: sign-in, tasks, the two labelling tools, the account."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.engine import Connection, RowMapping
 
-from topkit.web import auth
-from topkit.web.api.results import Folded
-from topkit.web.guard import Stored, signed_in, visit_of
-from topkit.web.headers import ADDRESS_POLICY, PAGE_POLICY
+from topkit.web.auth import SHORTEST_PASSWORD
+from topkit.web.guard import Cached, SomeoneVisit, Stored, visit_of
+from topkit.web.headers import PAGE_POLICY, URL_POLICY
+from topkit.web.lookup import open_invitation
 from topkit.web.pages.render import page
-from topkit.web.records import Folds
+from topkit.web.records import LabellingCache
 from topkit.web.shapes import Id
-from topkit.web.store import people, projects, work
-from topkit.web.store.people import Visit
+from topkit.web.store import labellings, projects
+from topkit.web.store.judgments import judgments_after
 
 router = APIRouter()
-Visiting = Annotated[Visit, Depends(signed_in)]
 
 
 @router.get("/login")
 async def login(request: Request) -> Response:
-    """The form to sign in."""
+    """The sign-in form."""
     if await visit_of(request) is not None:
         return RedirectResponse("/", 303)
     return page(request, "login.html", None)
@@ -32,59 +31,45 @@ async def login(request: Request) -> Response:
 
 @router.get("/invite/{token}")
 def invite(request: Request, token: str, store: Stored) -> Response:
-    """The form that an invitation link leads to. Looking at it does not use it up."""
-    number = auth.invitation_number(token)
-    with store.read() as connection:
-        row = None if number is None else people.get_invitation(connection, number)
-    if row is None or not auth.is_signed(store.secret, token, row["expires"]):
-        raise HTTPException(404, "This link is not valid, was used before, or is too old. Ask for a new one.")
-    return page(request, "invite.html", None, invitation=row, token=token, least=auth.LEAST)
+    """The form behind an invitation link. Opening it does not use the link up."""
+    invitation = open_invitation(store, token)
+    return page(request, "invite.html", None, invitation=invitation, token=token, shortest=SHORTEST_PASSWORD)
 
 
 @router.get("/")
-def home(request: Request, visit: Visiting, store: Stored, folds: Folded) -> Response:
-    """One's tasks, and for admins the projects."""
+def home(request: Request, visit: SomeoneVisit, store: Stored, cache: Cached) -> Response:
+    """The person's tasks, and the projects for admins."""
     with store.read() as connection:
-        tasks = [
-            _task(connection, row, folds) for row in work.labellings_of(connection, person_id=visit.person.id)
-        ]
-        found = projects.all_projects(connection) if visit.person.role == "admin" else []
-    return page(request, "home.html", visit, tasks=tasks, projects=found)
+        rows = labellings.labellings_of(connection, person_id=visit.person.id)
+        tasks = [_task(connection, row, cache) for row in rows]
+        all_projects = projects.all_projects(connection) if visit.person.role == "admin" else []
+    return page(request, "home.html", visit, tasks=tasks, projects=all_projects)
 
 
-def _task(connection: Connection, row: RowMapping, folds: Folds) -> dict[str, Any]:
-    """A labelling with how far it is."""
-    task = work.get_task(connection, row["id"])
+def _task(connection: Connection, row: RowMapping, cache: LabellingCache) -> dict[str, Any]:
+    """A labelling with its progress."""
+    task = labellings.get_task(connection, row["id"])
     assert task is not None  # noqa: S101 - its row was just read
-    lab = folds.at(task, work.events_after(connection, row["id"]))
-    known = lab.progress
-    return {
-        **row,
-        "asked": known.asked,
-        "likely": known.likely,
-        "share": known.share,
-        "done": not lab.question,
-    }
+    labelling = cache.replay(task, judgments_after(connection, row["id"]))
+    return {**row, "progress": labelling.progress, "done": labelling.question is None}
 
 
 @router.get("/account")
-def account(request: Request, visit: Visiting) -> Response:
-    """Change one's password, sign out."""
-    return page(request, "account.html", visit, least=auth.LEAST)
+def account(request: Request, visit: SomeoneVisit) -> Response:
+    """Change the password, sign out."""
+    return page(request, "account.html", visit, shortest=SHORTEST_PASSWORD)
 
 
 @router.get("/label/{number}")
-def label(request: Request, number: Id, visit: Visiting, store: Stored) -> Response:
-    """The tool: two documents, or one with five grades."""
+def label(request: Request, number: Id, visit: SomeoneVisit, store: Stored) -> Response:
+    """The tool: two documents, or one document with five grades."""
     with store.read() as connection:
-        task = work.get_task(connection, number)
+        task = labellings.get_task(connection, number)
         if task is None or task.person != visit.person.id:
             raise HTTPException(404, "There is no such labelling in your work.")
-        topic, project = (
-            projects.get_topic(connection, task.topic),
-            projects.get_project(connection, task.project),
-        )
-    shown = page(request, f"{task.tool}.html", visit, task=task, topic=topic, project=project)
-    elsewhere = any(one.kind == "url" for one in task.documents.values())
-    shown.headers["content-security-policy"] = ADDRESS_POLICY if elsewhere else PAGE_POLICY
-    return shown
+        topic = projects.get_topic(connection, task.topic)
+        project = projects.get_project(connection, task.project)
+    response = page(request, f"{task.tool}.html", visit, task=task, topic=topic, project=project)
+    has_urls = any(document.kind == "url" for document in task.documents.values())
+    response.headers["content-security-policy"] = URL_POLICY if has_urls else PAGE_POLICY
+    return response

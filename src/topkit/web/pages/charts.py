@@ -1,59 +1,62 @@
-"""Small plots as SVG. No styles inside: the content policy allows only those of the style sheet."""
+"""Small plots as SVG. They contain no styles: the content security policy allows only the style sheet."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from markupsafe import Markup
 
+from topkit.web.dashboard import Summary
+
 ROW, LABEL, WIDTH = 26, 110, 440
-SHOWN = 40
+"""Height of a bar with its space, width of the names, width of a plot, in SVG units."""
+MOST_BARS = 40
+"""With more rows, only those with the least progress are drawn."""
+LONGEST_NAME = 14
 
 
-def bars(rows: Sequence[dict[str, Any]]) -> Markup:
-    """One bar a row: the share of the work that is done."""
+def bars(rows: Sequence[Summary]) -> Markup:
+    """One bar per row: the share of the work that is done."""
     if not rows:
         return Markup("")
-    shown = sorted(rows, key=lambda row: row["share"])[:SHOWN] if len(rows) > SHOWN else rows
+    shown = sorted(rows, key=lambda row: row.share)[:MOST_BARS] if len(rows) > MOST_BARS else rows
     length = WIDTH - LABEL - 95
     parts = []
     for i, row in enumerate(shown):
-        y, filled = i * ROW, round(length * row["share"], 1)
-        name = str(row["name"])
-        short = name if len(name) <= 14 else name[:13] + "…"
-        told = f"{row['done']} of {row['of']} done, {row['asked']} judgments"
+        y, filled = i * ROW, round(length * row.share, 1)
+        short = row.name if len(row.name) <= LONGEST_NAME else row.name[: LONGEST_NAME - 1] + "…"
+        title = f"{row.name}: {row.done} of {row.total} complete, {row.asked} judgments"
         parts.append(
             f'<text class="name" x="{LABEL - 8}" y="{y + 17}">{escape(short)}</text>'
             f'<rect class="rail" x="{LABEL}" y="{y + 5}" width="{length}" height="16" rx="3"/>'
             f'<rect class="bar" x="{LABEL}" y="{y + 5}" width="{filled}" height="16" rx="3"/>'
-            f'<text class="value" x="{LABEL + length + 8}" y="{y + 17}">{100 * row["share"]:.0f} %, '
-            f"{row['done']}/{row['of']}</text><title>{escape(name)}: {told}</title>"
+            f'<text class="value" x="{LABEL + length + 8}" y="{y + 17}">{100 * row.share:.0f} %, '
+            f"{row.done}/{row.total}</text><title>{escape(title)}</title>"
         )
-    left = len(rows) - len(shown)
-    note = f'<p class="note">and {left} more, which are further on</p>' if left else ""
+    left_out = len(rows) - len(shown)
+    note = f'<p class="note">and {left_out} more with more progress</p>' if left_out else ""
     groups = "".join(f'<g role="listitem">{part}</g>' for part in parts)
     head = f'<svg class="chart" role="list" viewBox="0 0 {WIDTH} {ROW * len(shown)}">'
     return Markup(f"{head}{groups}</svg>{note}")  # noqa: S704 - every name is escaped above
 
 
 def histogram(ends: Sequence[int], counts: Sequence[int]) -> Markup:
-    """How many judgments took how long; the last bin is open."""
+    """The number of judgments by duration; the last bin has no upper end."""
     height, bottom, step = 120, 150, WIDTH // len(counts)
-    most = max(counts) or 1
+    largest = max(counts) or 1
     labels = [f"≤ {end}" for end in ends] + [f"> {ends[-1]}"]
     parts = []
     for i, (label, count) in enumerate(zip(labels, counts, strict=True)):
-        tall = round(height * count / most, 1)
-        top, middle = round(bottom - tall, 1), i * step + step // 2
+        bar_height = round(height * count / largest, 1)
+        top, middle = round(bottom - bar_height, 1), i * step + step // 2
         parts.append(
-            f'<g><rect class="bar" x="{i * step + 4}" y="{top}" width="{step - 8}" height="{tall}"/>'
+            f'<g><rect class="bar" x="{i * step + 4}" y="{top}" width="{step - 8}" height="{bar_height}"/>'
             f'<text class="middle" x="{middle}" y="{top - 5}">{count or ""}</text>'
             f'<text class="middle" x="{middle}" y="{bottom + 18}">{label}</text></g>'
         )
     title = "Judgments by active seconds: " + ", ".join(
-        f"{a} s: {b}" for a, b in zip(labels, counts, strict=True)
+        f"{label} s: {count}" for label, count in zip(labels, counts, strict=True)
     )
     head = f'<svg class="chart" role="img" viewBox="0 0 {WIDTH} 176" aria-label="{title}">'
     return Markup(f"{head}{''.join(parts)}</svg>")  # noqa: S704 - only numbers

@@ -1,23 +1,23 @@
-// Forms that speak to the API: data-method and data-url say where, data-next where to go afterwards.
+// Forms that call the API: data-method and data-url name the request, data-next the page to open afterwards.
 "use strict";
 
 const csrf = document.body.dataset.csrf;
 
-function say(text, bad) {
+function showStatus(text, isError) {
   const status = document.getElementById("status");
   status.textContent = text;
-  status.classList.toggle("bad", Boolean(bad));
+  status.classList.toggle("bad", Boolean(isError));
   status.classList.add("shown");
 }
 
 async function callApi(method, url, body) {
   const headers = { "X-CSRF-Token": csrf };
-  const files = body instanceof FormData;
-  if (body !== undefined && !files) headers["Content-Type"] = "application/json";
+  const hasFiles = body instanceof FormData;
+  if (body !== undefined && !hasFiles) headers["Content-Type"] = "application/json";
   return fetch(url, {
     method,
     headers,
-    body: body === undefined || files ? body : JSON.stringify(body),
+    body: body === undefined || hasFiles ? body : JSON.stringify(body),
     credentials: "same-origin",
     cache: "no-store",
   });
@@ -51,20 +51,20 @@ function bodyOf(form) {
 async function submit(form) {
   const button = form.querySelector("button");
   button.disabled = true;
-  say("Working …");
+  showStatus("Working …");
   try {
     const response = await callApi(form.dataset.method, form.dataset.url, bodyOf(form));
     const reply = await response.json().catch(() => ({}));
     if (!response.ok) {
-      say(reply.detail || "The server answered with an error (" + response.status + ").", true);
+      showStatus(reply.detail || "The server returned an error (" + response.status + ").", true);
       return;
     }
-    sessionStorage.setItem("said", reply.message || "Done.");
+    sessionStorage.setItem("message", reply.message || "");
     const next = form.dataset.next;
     if (next) location.assign(next.replace("{id}", reply.id));
     else location.reload();
   } catch {
-    say("The server cannot be reached. Nothing was changed; try again.", true);
+    showStatus("Cannot reach the server. Nothing was changed; try again.", true);
   } finally {
     button.disabled = false;
   }
@@ -78,6 +78,6 @@ document.addEventListener("submit", (event) => {
 
 for (const link of document.querySelectorAll("input.link")) link.addEventListener("focus", () => link.select());
 
-const said = sessionStorage.getItem("said");
-if (said && said !== "Done.") say(said);
-sessionStorage.removeItem("said");
+const message = sessionStorage.getItem("message");
+if (message) showStatus(message);
+sessionStorage.removeItem("message");

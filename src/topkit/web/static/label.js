@@ -1,31 +1,31 @@
-// The two tools. A judgment is kept in the browser until the server says that it is safe, and has a key of its
-// own, so that sending it again (after a lost connection, a reload, a double click) can never count it twice.
+// The two labelling tools. A judgment stays in the browser until the server confirms that it is saved. Each has a
+// random key, so sending it again (after a lost connection, a reload or a double click) never counts it twice.
 "use strict";
 
 const tool = document.getElementById("tool");
 const labelling = tool.dataset.labelling;
 const pairs = tool.dataset.tool === "pairs";
 const api = `/api/labellings/${labelling}`;
-const part = (id) => document.getElementById(id);
+const byId = (id) => document.getElementById(id);
 const GRADES = ["bad", "fair", "good", "excellent", "perfect"];
 
-let turn = null; // where the labelling stands, as the server says
-let busy = true; // a judgment is on its way
-let badNext = false; // B was pressed: the next arrow says which is bad
+let turn = null; // the current turn, as the server sent it
+let busy = true; // a judgment is being sent
+let badNext = false; // B was pressed: the next arrow key marks that document as bad
 
-// -- the clock: only time in which the page is seen and the clock is not stopped ------------------------------
+// -- the clock counts only while the page is visible and the clock is not stopped -----------------------------
 const clock = {
   total: 0,
   since: null,
   stopped: false,
-  runs() {
+  isRunning() {
     return !this.stopped && document.visibilityState === "visible" && turn !== null && turn.question !== null;
   },
   update() {
     const now = performance.now();
     if (this.since !== null) this.total += now - this.since;
-    this.since = this.runs() ? now : null;
-    part("clock").textContent = Math.floor(this.total / 1000);
+    this.since = this.isRunning() ? now : null;
+    byId("clock").textContent = Math.floor(this.total / 1000);
   },
   restart() {
     this.total = 0;
@@ -40,100 +40,100 @@ const clock = {
 document.addEventListener("visibilitychange", () => clock.update());
 setInterval(() => clock.update(), 500);
 
-// -- what waits to be saved -----------------------------------------------------------------------------------
-const box = `topkit-outbox-${tool.dataset.person}-${labelling}`;
-function waiting() {
+// -- judgments that are not saved yet -------------------------------------------------------------------------
+const outbox = `topkit-outbox-${tool.dataset.person}-${labelling}`;
+function unsaved() {
   try {
-    return JSON.parse(localStorage.getItem(box)) || {};
+    return JSON.parse(localStorage.getItem(outbox)) || {};
   } catch {
     return {};
   }
 }
-function keep(entry) {
-  store({ ...waiting(), [entry.body.key]: entry });
+function keep(request) {
+  store({ ...unsaved(), [request.body.key]: request });
 }
-function drop(entry) {
-  const all = waiting();
-  delete all[entry.body.key];
-  store(all);
+function drop(request) {
+  const requests = unsaved();
+  delete requests[request.body.key];
+  store(requests);
 }
-function store(all) {
+function store(requests) {
   try {
-    localStorage.setItem(box, JSON.stringify(all));
+    localStorage.setItem(outbox, JSON.stringify(requests));
   } catch {
-    // a browser that keeps nothing: the judgment is held by this page only
+    // no storage in this browser: only this page has the judgment
   }
 }
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-function notice(text) {
-  const place = part("notice");
-  place.textContent = text;
-  place.hidden = !text;
+function showNotice(text) {
+  const notice = byId("notice");
+  notice.textContent = text;
+  notice.hidden = !text;
 }
 
-async function send(entry) {
+async function send(request) {
   busy = true;
   lock();
-  keep(entry);
+  keep(request);
   for (let tries = 0; ; tries += 1) {
     let response = null;
     try {
-      response = await callApi("POST", `${api}/${entry.path}`, entry.body);
+      response = await callApi("POST", `${api}/${request.path}`, request.body);
     } catch {
       response = null; // no connection
     }
     if (response && (response.ok || response.status === 409)) {
       const reply = await response.json().catch(() => null);
       if (reply !== null) {
-        drop(entry);
-        notice(response.ok ? "" : reply.message);
+        drop(request);
+        showNotice(response.ok ? "" : reply.message);
         busy = false;
         show(reply.turn);
-        say(response.ok && reply.outcome === "saved" ? told(reply.turn) : reply.message);
+        showStatus(response.ok && reply.outcome === "saved" ? describe(reply.turn) : reply.message);
         return;
       }
     } else if (response && [401, 403].includes(response.status)) {
-      notice("You are no longer signed in. Your judgment is kept here: sign in and come back to this page.");
+      showNotice("You are no longer signed in. Your judgment is kept in this browser: sign in and open this page again.");
       return;
     } else if (response && response.status < 500 && response.status !== 429) {
       const reply = await response.json().catch(() => ({}));
-      drop(entry);
-      notice(reply.detail || "The judgment was not taken.");
+      drop(request);
+      showNotice(reply.detail || "The judgment was not accepted.");
       busy = false;
-      await look();
+      await loadTurn();
       return;
     }
-    notice("The connection is lost. Your judgment is kept and will be sent again.");
-    await pause(Math.min(10000, 500 * 2 ** tries));
+    showNotice("The connection is lost. Your judgment is kept and will be sent again.");
+    await wait(Math.min(10000, 500 * 2 ** tries));
   }
 }
 
-// -- showing --------------------------------------------------------------------------------------------------
-function told(now) {
-  if (now.question === null) return "Saved. This topic is done.";
+// -- display --------------------------------------------------------------------------------------------------
+function describe(now) {
+  if (now.question === null) return "Saved. This topic is complete.";
   const { a, b } = now.question;
   const names = b ? `left ${a.title || a.key}, right ${b.title || b.key}` : a.title || a.key;
   return `Saved. Question ${now.asked + 1}: ${names}`;
 }
 
-function frame(side, shown) {
-  const place = part(`frame-${side}`);
-  const name = part(`title-${side}`);
+function showDocument(side, shown) {
+  const container = byId(`frame-${side}`);
+  const name = byId(`title-${side}`);
   name.textContent = shown.title || shown.key;
-  name.classList.toggle("unseen", shown.kind === "text" && shown.title !== ""); // the frame shows it, marked
-  if (place.dataset.document === String(shown.id)) return; // the document stays on its side
-  place.dataset.document = shown.id;
-  const made = document.createElement("iframe"); // a new one each time: the back button must not step through
-  made.setAttribute("sandbox", "");
-  made.setAttribute("referrerpolicy", "no-referrer");
-  made.title = `Document ${side === "a" && pairs ? "on the left" : side === "b" ? "on the right" : ""}: ${shown.title || shown.key}`;
-  made.src = `${api}/documents/${shown.id}`;
-  place.replaceChildren(made);
+  name.classList.toggle("unseen", shown.kind === "text" && shown.title !== ""); // the frame shows the title itself
+  if (container.dataset.document === String(shown.id)) return; // the document stays on its side
+  container.dataset.document = shown.id;
+  const frame = document.createElement("iframe"); // a new one each time, so that documents do not enter the history
+  frame.setAttribute("sandbox", "");
+  frame.setAttribute("referrerpolicy", "no-referrer");
+  frame.title = `Document ${side === "a" && pairs ? "on the left" : side === "b" ? "on the right" : ""}: ${shown.title || shown.key}`;
+  frame.src = `${api}/documents/${shown.id}`;
+  container.replaceChildren(frame);
 }
 
 function lock() {
@@ -144,7 +144,7 @@ function lock() {
 }
 
 function estimate(now) {
-  if (now.question === null) return `${now.asked} judgments`;
+  if (now.question === null) return `${now.asked} ${now.asked === 1 ? "judgment" : "judgments"}`;
   const left = Math.max(1, Math.round(now.likely));
   const range = now.least === now.most ? "" : ` (${now.least} to ${now.most})`;
   const minutes = now.seconds === null || now.asked < 3 ? null : (left * now.seconds) / 60;
@@ -156,25 +156,25 @@ function show(now) {
   const same = turn !== null && turn.seq === now.seq;
   turn = now;
   const open = now.question !== null;
-  part("documents").hidden = !open || clock.stopped;
-  part("paused").hidden = !(open && clock.stopped);
-  part("done").hidden = open;
+  byId("documents").hidden = !open || clock.stopped;
+  byId("paused").hidden = !(open && clock.stopped);
+  byId("done").hidden = open;
   for (const group of document.querySelectorAll(".choices, [data-do=pause], .clock")) group.hidden = !open;
   if (open) {
-    frame("a", now.question.a);
-    if (now.question.b) frame("b", now.question.b);
+    showDocument("a", now.question.a);
+    if (now.question.b) showDocument("b", now.question.b);
   } else {
-    part("result").replaceChildren(
-      ...now.result.map((one) => {
+    byId("result").replaceChildren(
+      ...now.result.map((placed) => {
         const item = document.createElement("li");
-        item.value = one.place;
-        item.textContent = one.title || one.key;
+        item.value = placed.place;
+        item.textContent = placed.title || placed.key;
         return item;
       }),
     );
   }
-  part("bar").value = now.asked / Math.max(1, now.asked + now.likely);
-  part("left").textContent = estimate(now);
+  byId("bar").value = now.asked / Math.max(1, now.asked + now.likely);
+  byId("left").textContent = estimate(now);
   tool.dataset.seq = now.seq;
   setBad(false);
   lock();
@@ -182,7 +182,7 @@ function show(now) {
   clock.update();
 }
 
-async function look() {
+async function loadTurn() {
   for (let tries = 0; ; tries += 1) {
     try {
       const response = await callApi("GET", api);
@@ -193,14 +193,14 @@ async function look() {
       }
       if (response.status < 500) {
         const reply = await response.json().catch(() => ({}));
-        notice(reply.detail || "This labelling cannot be shown.");
+        showNotice(reply.detail || "Cannot show this labelling.");
         return;
       }
     } catch {
       // no connection: try again
     }
-    notice("The connection is lost. Trying again …");
-    await pause(Math.min(10000, 500 * 2 ** tries));
+    showNotice("The connection is lost. Trying again …");
+    await wait(Math.min(10000, 500 * 2 ** tries));
   }
 }
 
@@ -217,17 +217,17 @@ function undo() {
   send({ path: "undo", body: { seq: turn.seq + 1, key: newKey() } });
 }
 
-function stopOrGo() {
+function toggleClock() {
   if (!turn || !turn.question) return;
   clock.update();
   clock.stopped = !clock.stopped;
   clock.update();
-  part("pause-word").textContent = clock.stopped ? "Go on" : "Stop the clock";
+  byId("pause-word").textContent = clock.stopped ? "Continue" : "Stop the clock";
   document.querySelector("[data-do=pause]").setAttribute("aria-pressed", String(clock.stopped));
-  part("documents").hidden = clock.stopped;
-  part("paused").hidden = !clock.stopped;
+  byId("documents").hidden = clock.stopped;
+  byId("paused").hidden = !clock.stopped;
   lock();
-  say(clock.stopped ? "The clock is stopped." : "The clock runs.");
+  showStatus(clock.stopped ? "The clock is stopped." : "The clock is running.");
 }
 
 function setBad(on) {
@@ -240,7 +240,7 @@ function onKey(event) {
   if (event.target.closest("input, textarea, select, summary, a")) return;
   const key = event.key.toLowerCase();
   const onButton = event.target.closest("button");
-  if (key === " " && !(onButton && !onButton.disabled)) stopOrGo();
+  if (key === " " && !(onButton && !onButton.disabled)) toggleClock();
   else if (key === "u") undo();
   else if (pairs && key === "b") setBad(!badNext);
   else if (pairs && key === "arrowleft") answer(badNext ? "bad-a" : "a");
@@ -254,30 +254,30 @@ document.addEventListener("keydown", onKey);
 
 for (const button of document.querySelectorAll("[data-answer]")) {
   button.addEventListener("click", (event) => {
-    if (event.detail > 0) button.blur(); // by mouse or touch: Space is for the clock again
+    if (event.detail > 0) button.blur(); // clicked by mouse or touch: Space controls the clock again
     answer(button.dataset.answer);
   });
 }
 document.querySelector("[data-do=undo]").addEventListener("click", undo);
-document.querySelector("[data-do=pause]").addEventListener("click", stopOrGo);
+document.querySelector("[data-do=pause]").addEventListener("click", toggleClock);
 
-// A click into a document takes the keys away from the page. Give them back, unless somebody came by Tab to read.
+// A click into a document moves the keyboard focus there. Move it back, unless the person used Tab to get there.
 let byTab = false;
 document.addEventListener("keydown", (event) => (byTab = event.key === "Tab"), true);
 document.addEventListener("pointerdown", () => (byTab = false), true);
 window.addEventListener("blur", () => {
   setTimeout(() => {
-    if (!byTab && document.activeElement && document.activeElement.tagName === "IFRAME") part("main").focus();
+    if (!byTab && document.activeElement && document.activeElement.tagName === "IFRAME") byId("main").focus();
   }, 0);
 });
 
-// The back button may bring back an old picture of the page: ask where we are.
+// The back button may show an old copy of the page: load the current turn.
 window.addEventListener("pageshow", (event) => {
-  if (event.persisted && !busy) look();
+  if (event.persisted && !busy) loadTurn();
 });
 
-(async function begin() {
-  const kept = Object.values(waiting()).sort((one, other) => one.body.seq - other.body.seq);
-  await look();
-  for (const entry of kept) await send(entry);
+(async function start() {
+  const requests = Object.values(unsaved()).sort((first, second) => first.body.seq - second.body.seq);
+  await loadTurn();
+  for (const request of requests) await send(request);
 })();

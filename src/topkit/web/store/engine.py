@@ -1,4 +1,4 @@
-"""Opening a store: the engine, its transactions, and the schema brought up to date."""
+"""Opens a database: the engine, its transactions, and the upgrade of the schema."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection, Engine
 
+from topkit.compute.extras import require
 from topkit.data.errors import InputError
 from topkit.web.schema import meta
 from topkit.web.settings import Settings
 
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 BUSY_SECONDS = 30
-ONE_AT_A_TIME = 7075_6974  # PostgreSQL's advisory lock while the schema changes
+"""How long a transaction of SQLite waits for the write lock."""
+MIGRATION_LOCK = 7075_6974
+"""PostgreSQL's advisory lock while the schema changes; any number that other programs do not use."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """An open store."""
+    """An open database."""
 
     engine: Engine
     secret: bytes
@@ -35,68 +38,65 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the store."""
+        """A transaction that reads a consistent state."""
         with self.engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction that writes; it is durable when the block has ended."""
+        """A transaction that writes; it is durable when the block ends."""
         with writing(self.engine) as connection:
             yield connection
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Close all connections."""
         self.engine.dispose()
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """A writing transaction. SQLite's takes the write lock at once, so that it cannot fail half-way."""
+    """A writing transaction. SQLite takes the write lock at the start, so it cannot fail half-way."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         yield connection
 
 
 def insert_one(connection: Connection, table: sa.Table, values: Mapping[str, Any]) -> int:
     """Insert a row and return its id."""
-    made = connection.execute(table.insert().values(**values)).inserted_primary_key
-    assert made is not None  # noqa: S101 - every table that this is used for has an id
-    return int(made[0])
+    key = connection.execute(table.insert().values(**values)).inserted_primary_key
+    assert key is not None  # noqa: S101 - every table that this is used for has an id
+    return int(key[0])
 
 
 def open_store(settings: Settings, *, create: bool = True) -> Store:
-    """Open the store, make it where there is none, and bring an older schema up to date."""
+    """Open the database; create it if it does not exist, and upgrade an older schema."""
     if settings.file is not None and not create and not settings.file.exists():
-        raise InputError("there is no such store", "check --database", file=settings.file)
+        raise InputError("the database does not exist", "check --database", file=settings.file)
     engine = make_engine(settings)
     try:
         migrate(engine)
         with writing(engine) as connection:
-            found = connection.scalar(sa.select(meta.c.value).where(meta.c.name == "secret"))
-            if found is None:
-                found = secrets.token_hex(32)
-                connection.execute(meta.insert(), [{"name": "secret", "value": found}])
+            secret = connection.scalar(sa.select(meta.c.value).where(meta.c.name == "secret"))
+            if secret is None:
+                secret = secrets.token_hex(32)
+                connection.execute(meta.insert(), [{"name": "secret", "value": secret}])
     except sa.exc.OperationalError as error:
         engine.dispose()
-        raise InputError(f"the database cannot be opened ({error.orig})", "check --database") from None
+        raise InputError(f"cannot open the database ({error.orig})", "check --database") from None
     except sa.exc.DatabaseError as error:
         engine.dispose()
-        raise InputError(f"this is no store of topkit ({error.orig})", "check --database") from None
-    return Store(engine, bytes.fromhex(found))
+        raise InputError(f"not a topkit database ({error.orig})", "check --database") from None
+    return Store(engine, bytes.fromhex(secret))
 
 
 def make_engine(settings: Settings) -> Engine:
-    """The engine of a database: SQLite with write-ahead log and a sync at every commit, or PostgreSQL."""
+    """The engine of the database: SQLite with a write-ahead log and a sync at every commit, or PostgreSQL."""
     pool: dict[str, Any] = {"pool_size": 20, "max_overflow": 40, "pool_timeout": 60}
     if settings.file is None:
-        try:
-            import psycopg  # noqa: F401
-        except ImportError:
-            raise InputError("PostgreSQL needs psycopg", "pip install 'topkit[postgres]'") from None
+        require("psycopg", "postgres")
         return sa.create_engine(settings.url, **pool, pool_pre_ping=True)
     if not settings.file.parent.is_dir():
-        raise InputError("the folder of the store does not exist", "create it first", file=settings.file)
-    if not settings.file.exists():  # readable by its owner only: it holds the secret
+        raise InputError("the folder of the database does not exist", "create it first", file=settings.file)
+    if not settings.file.exists():  # readable by its owner only: it contains the secret
         os.close(os.open(settings.file, os.O_CREAT | os.O_WRONLY, 0o600))
     engine = sa.create_engine(settings.url, **pool, connect_args={"timeout": BUSY_SECONDS})
     sa.event.listen(engine, "connect", _set_up_sqlite)
@@ -105,7 +105,9 @@ def make_engine(settings: Settings) -> Engine:
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
-    connection.isolation_level = None  # sqlite3 would begin transactions when it likes; we begin them below
+    connection.isolation_level = (
+        None  # sqlite3 would start transactions implicitly; _begin_sqlite starts them
+    )
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
@@ -117,30 +119,30 @@ def _begin_sqlite(connection: Connection) -> None:
 
 # -- schema ------------------------------------------------------------------------------------------------
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Bring the schema to a revision; a store newer than this program is refused."""
+    """Upgrade the schema to a revision; a database from a newer version of topkit is rejected."""
     config = _config()
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ONE_AT_A_TIME)))
-        there = revision_of(connection)
-        if there is not None and there not in known:
-            problem = f"the store has schema {there}, which this version of topkit does not know"
-            raise InputError(problem, "use the version that made it, or a later one")
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+        present = revision_of(connection)
+        if present is not None and present not in known:
+            problem = f"the database has schema {present}, which this version of topkit does not know"
+            raise InputError(problem, "use the version that created it, or a later one")
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
 
 
 def revision_of(connection: Connection) -> str | None:
-    """The revision of the schema; None for an empty database."""
+    """The revision of the schema, or None for an empty database."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
-    found: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
-    return found
+    revision: str | None = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return revision
 
 
 def newest_revision() -> str:
-    """The revision that this program writes."""
+    """The revision that this version of topkit writes."""
     return str(ScriptDirectory.from_config(_config()).get_current_head())
 
 

@@ -1,4 +1,4 @@
-"""People, their sessions and invitations, and wrong passwords."""
+"""People, their sessions and invitations, and failed sign-ins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROLES = ("admin", "assessor")
 
 @dataclass(frozen=True)
 class Person:
-    """Someone who may sign in."""
+    """A person with an account."""
 
     id: int
     name: str
@@ -30,7 +30,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Visit:
-    """A person who is signed in, with the token that every change must carry."""
+    """The session of a signed-in person, with the CSRF token that every change must contain."""
 
     person: Person
     csrf: str
@@ -45,45 +45,53 @@ def _person(row: Any) -> Person:
 
 
 def everyone(connection: Connection) -> list[Person]:
-    """All people, by name."""
+    """All people, sorted by name."""
     return [_person(row) for row in connection.execute(sa.select(*_COLUMNS).order_by(person.c.name))]
 
 
 def find_person(connection: Connection, name: str) -> tuple[Person, str | None] | None:
-    """The person of a name with the hash of their password."""
+    """The person with this name, and the hash of their password."""
     row = connection.execute(sa.select(*_COLUMNS, person.c.password).where(person.c.name == name)).first()
     return None if row is None else (_person(row), row.password)
 
 
 def get_person(connection: Connection, number: int) -> Person | None:
-    """The person of an id."""
+    """The person with this id."""
     row = connection.execute(sa.select(*_COLUMNS).where(person.c.id == number)).first()
     return None if row is None else _person(row)
 
 
 def add_person(connection: Connection, name: str, role: str, password: str | None = None) -> Person:
-    """A new person; ``password`` is already hashed, and without one they cannot sign in."""
-    if role not in ROLES:
-        raise InputError(f"{role!r} is no role", f"choose from {', '.join(ROLES)}")
-    if find_person(connection, name) is not None:
-        raise InputError(f"there is somebody called {name!r} already", "choose another name")
+    """Add a person. ``password`` is already hashed; without one, the person cannot sign in."""
+    _check_role(role)
+    _check_name_is_free(connection, name)
     values = {"name": name, "role": role, "password": password, "active": True, "created": time.time()}
     number = insert_one(connection, person, values)
     return Person(number, name, role, True)
 
 
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise InputError(f"invalid role {role!r}", f"choose from {', '.join(ROLES)}")
+
+
+def _check_name_is_free(connection: Connection, name: str) -> None:
+    if find_person(connection, name) is not None:
+        raise InputError(f"the name {name!r} is already taken", "choose another name")
+
+
 def change_person(connection: Connection, number: int, *, role: str, active: bool) -> None:
-    """Set role and whether the person may sign in; there is always an admin left who may."""
+    """Set the role, and whether the person may sign in; at least one active admin must remain."""
     connection.execute(person.update().where(person.c.id == number).values(role=role, active=active))
     admins = sa.select(sa.func.count()).where(person.c.role == "admin", person.c.active)
     if not connection.scalar(admins):
-        raise InputError("nobody would be left to administer", "make somebody else admin first")
+        raise InputError("no active admin would remain", "make somebody else an admin first")
     if not active:
         connection.execute(session.delete().where(session.c.person == number))
 
 
 def set_password(connection: Connection, number: int, password: str) -> None:
-    """Store a new (hashed) password; all sessions of the person end."""
+    """Set a new (hashed) password; all sessions of the person end."""
     connection.execute(person.update().where(person.c.id == number).values(password=password, active=True))
     connection.execute(session.delete().where(session.c.person == number))
 
@@ -93,19 +101,25 @@ def _hashed(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def start_session(connection: Connection, who: Person, hours: float) -> tuple[str, Visit]:
-    """A new session: the token of its cookie, and the visit."""
+def start_session(connection: Connection, owner: Person, hours: float) -> tuple[str, Visit]:
+    """Start a session; returns the token for the cookie, and the session."""
     token, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(24)
     now = time.time()
-    visit = Visit(who, csrf, now + 3600 * hours)
-    row = {"token": _hashed(token), "person": who.id, "csrf": csrf, "created": now, "expires": visit.expires}
+    visit = Visit(owner, csrf, now + 3600 * hours)
+    row = {
+        "token": _hashed(token),
+        "person": owner.id,
+        "csrf": csrf,
+        "created": now,
+        "expires": visit.expires,
+    }
     connection.execute(session.delete().where(session.c.expires < now))
     connection.execute(session.insert().values(row))
     return token, visit
 
 
 def find_session(connection: Connection, token: str) -> Visit | None:
-    """The visit of a cookie's token, if it is still good."""
+    """The session of a cookie, if it has not expired."""
     row = connection.execute(
         sa.select(*_COLUMNS, session.c.csrf, session.c.expires)
         .join_from(session, person)
@@ -115,7 +129,7 @@ def find_session(connection: Connection, token: str) -> Visit | None:
 
 
 def end_session(connection: Connection, token: str) -> None:
-    """Forget a session."""
+    """Delete a session."""
     connection.execute(session.delete().where(session.c.token == _hashed(token)))
 
 
@@ -123,43 +137,47 @@ def end_session(connection: Connection, token: str) -> None:
 def add_invitation(
     connection: Connection, name: str, role: str, hours: float, *, number: int | None = None
 ) -> RowMapping:
-    """An invitation to join as ``name``; with ``number``, a link for somebody's new password."""
-    if role not in ROLES:
-        raise InputError(f"{role!r} is no role", f"choose from {', '.join(ROLES)}")
-    if number is None and name and find_person(connection, name) is not None:
-        raise InputError(f"there is somebody called {name!r} already", "choose another name")
+    """Invite somebody to join as ``name``; with ``number``, let that person set a new password."""
+    _check_role(role)
+    if number is None and name:
+        _check_name_is_free(connection, name)
     now = time.time()
     values = {"name": name, "role": role, "person": number, "created": now, "expires": now + 3600 * hours}
-    made = insert_one(connection, invitation, values)
-    return connection.execute(sa.select(invitation).where(invitation.c.id == made)).mappings().one()
+    invitation_id = insert_one(connection, invitation, values)
+    query = sa.select(invitation).where(invitation.c.id == invitation_id)
+    return connection.execute(query).mappings().one()
 
 
 def open_invitations(connection: Connection) -> list[RowMapping]:
     """Invitations that can still be accepted."""
-    good = (invitation.c.used.is_(None), invitation.c.expires > time.time())
-    return list(connection.execute(sa.select(invitation).where(*good).order_by(invitation.c.id)).mappings())
+    query = sa.select(invitation).where(*_is_open()).order_by(invitation.c.id)
+    return list(connection.execute(query).mappings())
+
+
+def _is_open() -> tuple[sa.ColumnElement[bool], ...]:
+    return invitation.c.used.is_(None), invitation.c.expires > time.time()
 
 
 def get_invitation(connection: Connection, number: int) -> RowMapping | None:
-    """The invitation of an id, if it can still be accepted."""
+    """The invitation with this id, if it can still be accepted."""
     return next((row for row in open_invitations(connection) if row["id"] == number), None)
 
 
 def use_invitation(connection: Connection, number: int) -> bool:
-    """Mark as used; False if it was used, withdrawn or too old, so that a link works once only."""
-    good = (invitation.c.used.is_(None), invitation.c.expires > time.time(), invitation.c.id == number)
-    return connection.execute(invitation.update().where(*good).values(used=time.time())).rowcount == 1
+    """Mark as used; False if it was used, withdrawn or expired, so that a link works only once."""
+    update = invitation.update().where(*_is_open(), invitation.c.id == number).values(used=time.time())
+    return connection.execute(update).rowcount == 1
 
 
 def withdraw_invitation(connection: Connection, number: int) -> bool:
-    """Make a link worthless."""
+    """Delete an unused invitation, so that its link no longer works."""
     unused = (invitation.c.used.is_(None), invitation.c.id == number)
     return connection.execute(invitation.delete().where(*unused)).rowcount == 1
 
 
-# -- wrong passwords ---------------------------------------------------------------------------------------
+# -- failed sign-ins ---------------------------------------------------------------------------------------
 def wrong_passwords(connection: Connection, name: str, address: str, minutes: float) -> tuple[int, int]:
-    """How many there were lately, of this name and from this address."""
+    """How many there were recently for this name, and from this address."""
     recent = login_attempt.c.time > time.time() - 60 * minutes
     count = sa.select(sa.func.count()).where(recent)
     return (
@@ -169,12 +187,12 @@ def wrong_passwords(connection: Connection, name: str, address: str, minutes: fl
 
 
 def note_wrong_password(connection: Connection, name: str, address: str, minutes: float) -> None:
-    """Count one more, and forget those that no longer matter."""
+    """Count one more, and delete those that are too old to matter."""
     now = time.time()
     connection.execute(login_attempt.delete().where(login_attempt.c.time < now - 60 * minutes))
     connection.execute(login_attempt.insert().values(name=name, address=address, time=now))
 
 
 def forget_wrong_passwords(connection: Connection, name: str) -> None:
-    """After the right one."""
+    """Reset the count after a correct password."""
     connection.execute(login_attempt.delete().where(login_attempt.c.name == name))

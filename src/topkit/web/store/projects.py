@@ -1,4 +1,4 @@
-"""Projects and their material: topics, documents, and which documents are judged for which topic."""
+"""Projects and their material: topics, documents, and the candidate documents of each topic."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from topkit.web.schema import candidate, document, labelling, project, topic
 from topkit.web.store.engine import insert_one
 
 TOOLS = ("pairs", "grades", "both")
-"""T1 (two documents side by side), T2 (one document, five grades), or both."""
+"""Two documents side by side, one document with five grades, or both."""
 KINDS = ("text", "html", "url")
 LIMIT_OF_DOCUMENTS = 1_000_000
+"""Per project; the pages and exports keep all keys in memory."""
 
 
 class Topic(NamedTuple):
-    """A query with what is meant by it."""
+    """A query with a description of the information need."""
 
     key: str
     query: str
@@ -29,51 +30,57 @@ class Topic(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A document to show: a text, a page in HTML, or the address of a page."""
+    """A document to show: a text, an HTML page, or the URL of a page."""
 
     key: str
     kind: str
     title: str
     body: str
     topic: str | None = None
-    """The only topic that it is judged for, where the file says so."""
+    """If given, the document is a candidate of this topic only."""
 
 
 def all_projects(connection: Connection) -> list[RowMapping]:
-    """Every project, by name."""
+    """All projects, sorted by name."""
     return list(connection.execute(sa.select(project).order_by(project.c.name)).mappings())
 
 
 def get_project(connection: Connection, number: int) -> RowMapping | None:
-    """The project of an id."""
+    """The project with this id."""
     return connection.execute(sa.select(project).where(project.c.id == number)).mappings().first()
 
 
 def add_project(connection: Connection, name: str, **values: Any) -> int:
-    """A new project: k, strategy, tools, seed, instructions."""
+    """Add a project with its settings: k, strategy, tools, seed, instructions."""
     if connection.scalar(sa.select(project.c.id).where(project.c.name == name)) is not None:
-        raise InputError(f"there is a project called {name!r} already", "choose another name")
+        raise InputError(f"a project with the name {name!r} already exists", "choose another name")
     check_project(values)
     return insert_one(connection, project, {"name": name, "created": time.time(), **values})
 
 
 def set_instructions(connection: Connection, number: int, text: str) -> None:
-    """Change what assessors are told."""
+    """Change the instructions for assessors."""
     connection.execute(project.update().where(project.c.id == number).values(instructions=text))
 
 
 def check_project(values: Mapping[str, Any]) -> None:
-    """Raise for settings that no labelling could be made with."""
-    preferring = [name for name in STRATEGIES if name != "graded"]
-    if values["strategy"] not in preferring:
-        raise InputError(f"unknown strategy {values['strategy']!r}", f"choose of {', '.join(preferring)}")
+    """Raise an error for settings that a labelling does not accept."""
+    if values["strategy"] not in pair_strategies():
+        raise InputError(
+            f"unknown strategy {values['strategy']!r}", f"choose from {', '.join(pair_strategies())}"
+        )
     if values["tools"] not in TOOLS:
-        raise InputError(f"unknown tools {values['tools']!r}", f"choose of {', '.join(TOOLS)}")
+        raise InputError(f"unknown tools {values['tools']!r}", f"choose from {', '.join(TOOLS)}")
+
+
+def pair_strategies() -> list[str]:
+    """The names of the strategies that compare two documents."""
+    return [name for name in STRATEGIES if name != "graded"]
 
 
 # -- topics ------------------------------------------------------------------------------------------------
 def topics_of(connection: Connection, number: int) -> list[RowMapping]:
-    """The topics of a project in the order of import, with the number of candidates and of labellings."""
+    """The topics of a project in import order, with their numbers of candidates and labellings."""
     candidates = sa.select(sa.func.count()).where(candidate.c.topic == topic.c.id).scalar_subquery()
     labellings = sa.select(sa.func.count()).where(labelling.c.topic == topic.c.id).scalar_subquery()
     query = sa.select(topic, candidates.label("candidates"), labellings.label("labellings"))
@@ -81,18 +88,18 @@ def topics_of(connection: Connection, number: int) -> list[RowMapping]:
 
 
 def get_topic(connection: Connection, number: int) -> RowMapping | None:
-    """The topic of an id."""
+    """The topic with this id."""
     return connection.execute(sa.select(topic).where(topic.c.id == number)).mappings().first()
 
 
 def add_topics(connection: Connection, number: int, topics: Iterable[Topic]) -> int:
-    """Add topics; one that is there already (by its key) keeps its labellings and gets the new words."""
-    there = _keys(connection, topic, number)
+    """Add topics; one that exists (same key) gets the new texts. Returns how many are new."""
+    existing = ids_by_key(connection, topic, number)
     new = []
     for key, query, description in topics:
-        if key in there:
+        if key in existing:
             changed = {"query": query, "description": description}
-            connection.execute(topic.update().where(topic.c.id == there[key]).values(changed))
+            connection.execute(topic.update().where(topic.c.id == existing[key]).values(changed))
         else:
             new.append({"project": number, "key": key, "query": query, "description": description})
     if new:
@@ -102,7 +109,7 @@ def add_topics(connection: Connection, number: int, topics: Iterable[Topic]) -> 
 
 # -- documents ---------------------------------------------------------------------------------------------
 def documents_of(connection: Connection, number: int, first: int, count: int) -> tuple[int, list[RowMapping]]:
-    """How many documents there are, and some of them without their bodies."""
+    """The total number of documents, and ``count`` of them (without their bodies)."""
     total = connection.scalar(sa.select(sa.func.count()).where(document.c.project == number)) or 0
     columns = (document.c.id, document.c.key, document.c.kind, document.c.title)
     query = sa.select(*columns).where(document.c.project == number).order_by(document.c.id)
@@ -110,31 +117,37 @@ def documents_of(connection: Connection, number: int, first: int, count: int) ->
 
 
 def get_document(connection: Connection, number: int) -> RowMapping | None:
-    """The document of an id."""
+    """The document with this id."""
     return connection.execute(sa.select(document).where(document.c.id == number)).mappings().first()
 
 
 def add_documents(connection: Connection, number: int, documents: Sequence[Document]) -> int:
-    """Add documents; one that is there already (by its key) is shown with its new text from now on."""
-    there = _keys(connection, document, number)
-    total = len(there) + len(documents)
+    """Add documents; one that exists (same key) gets the new text. Returns how many are new."""
+    existing = ids_by_key(connection, document, number)
+    total = len(existing) + len(documents)
     if total > LIMIT_OF_DOCUMENTS:
-        raise InputError(f"{total:,} documents in one project", f"at most {LIMIT_OF_DOCUMENTS:,} fit in")
+        raise InputError(
+            f"{total:,} documents exceed the limit of {LIMIT_OF_DOCUMENTS:,} per project",
+            "make several projects",
+        )
     new: dict[str, dict[str, Any]] = {}
     for key, kind, title, body, _ in documents:
         values = {"kind": kind, "title": title, "body": body}
-        if key in there:
-            connection.execute(document.update().where(document.c.id == there[key]).values(values))
+        if key in existing:
+            connection.execute(document.update().where(document.c.id == existing[key]).values(values))
         elif key not in new:
             new[key] = {"project": number, "key": key, **values}
-        elif (kind, body) != (new[key]["kind"], new[key]["body"]):  # the same page for two topics is fine
-            raise InputError(f"document {key!r} comes twice with different texts", "give each id one text")
+        elif (kind, body) != (
+            new[key]["kind"],
+            new[key]["body"],
+        ):  # the same page may be listed for two topics
+            raise InputError(f"document {key!r} appears twice with different texts", "use each id once")
     if new:
         connection.execute(document.insert(), list(new.values()))
     by_topic: dict[str, dict[str, None]] = {}
-    for one in documents:
-        if one.topic is not None:
-            by_topic.setdefault(one.topic, {})[one.key] = None
+    for doc in documents:
+        if doc.topic is not None:
+            by_topic.setdefault(doc.topic, {})[doc.key] = None
     if by_topic:
         add_candidates(connection, number, {key: list(keys) for key, keys in by_topic.items()})
     return len(new)
@@ -144,57 +157,60 @@ def add_documents(connection: Connection, number: int, documents: Sequence[Docum
 def add_candidates(
     connection: Connection, number: int, by_topic: Mapping[str, Sequence[str]], *, prior: bool = False
 ) -> int:
-    """Say which documents are judged for each topic; ``prior``: they are in the order of a prior ranking.
+    """Set which documents are judged for each topic. ``prior``: they are in the order of a prior ranking.
 
-    With a prior, documents named before that it leaves out stay and come after it. Topics that somebody
-    labels already cannot change: their labellings are functions of their documents.
+    With a prior, earlier candidates that it does not contain are kept after it. A topic with labellings
+    cannot change: its questions depend on its documents. Returns how many candidates are new.
     """
-    topics, documents = _keys(connection, topic, number), _keys(connection, document, number)
-    busy = set(connection.scalars(sa.select(labelling.c.topic).where(labelling.c.project == number)))
+    topics, documents = ids_by_key(connection, topic, number), ids_by_key(connection, document, number)
+    labelled = set(connection.scalars(sa.select(labelling.c.topic).where(labelling.c.project == number)))
     added = 0
     for topic_key, keys in by_topic.items():
-        place = topics.get(topic_key)
-        if place is None:
-            raise InputError(f"there is no topic {topic_key!r}", "import topics first, then the rest")
-        if place in busy:
+        topic_id = topics.get(topic_key)
+        if topic_id is None:
+            raise InputError(f"there is no topic {topic_key!r}", "import the topics first")
+        if topic_id in labelled:
             raise InputError(
-                f"topic {topic_key!r} is being labelled, so its documents are settled", "leave it out"
+                f"topic {topic_key!r} has labellings, so its documents cannot change", "leave it out"
             )
         unknown = next((key for key in keys if key not in documents), None)
         if unknown is not None:
-            problem = f"there is no document {unknown!r}, which topic {topic_key!r} names"
-            raise InputError(problem, "import documents first")
-        query = sa.select(candidate.c.document).where(candidate.c.topic == place).order_by(candidate.c.place)
-        before = list(connection.scalars(query))
-        named = [documents[key] for key in keys]
-        order = dict.fromkeys((*named, *before) if prior else (*before, *named))
-        ranked = {one: i for i, one in enumerate(named)} if prior else {}
-        connection.execute(candidate.delete().where(candidate.c.topic == place))
-        rows = [
-            {"topic": place, "document": one, "place": i, "prior": ranked.get(one)}
-            for i, one in enumerate(order)
-        ]
-        if rows:
-            connection.execute(candidate.insert(), rows)
-        added += len(order) - len(before)
+            problem = f"there is no document {unknown!r}, a candidate of topic {topic_key!r}"
+            raise InputError(problem, "import the documents first")
+        added += _set_candidates(connection, topic_id, [documents[key] for key in keys], prior=prior)
     return added
 
 
-def settle_candidates(connection: Connection, number: int, topics: Iterable[int]) -> None:
-    """Topics for which no documents were named are judged on all documents of the project."""
-    everything: list[int] | None = None
-    for one in topics:
-        if connection.scalar(sa.select(sa.func.count()).where(candidate.c.topic == one)):
-            continue
-        if everything is None:
-            query = sa.select(document.c.id).where(document.c.project == number).order_by(document.c.id)
-            everything = list(connection.scalars(query))
-        if not everything:
-            raise InputError("the project has no documents", "import documents first")
-        rows = [{"topic": one, "document": doc, "place": i} for i, doc in enumerate(everything)]
+def _set_candidates(connection: Connection, topic_id: int, new: list[int], *, prior: bool) -> int:
+    query = sa.select(candidate.c.document).where(candidate.c.topic == topic_id).order_by(candidate.c.place)
+    old = list(connection.scalars(query))
+    order = dict.fromkeys((*new, *old) if prior else (*old, *new))
+    ranks = {doc: rank for rank, doc in enumerate(new)} if prior else {}
+    connection.execute(candidate.delete().where(candidate.c.topic == topic_id))
+    rows = [
+        {"topic": topic_id, "document": doc, "place": place, "prior": ranks.get(doc)}
+        for place, doc in enumerate(order)
+    ]
+    if rows:
         connection.execute(candidate.insert(), rows)
+    return len(order) - len(old)
 
 
-def _keys(connection: Connection, table: sa.Table, number: int) -> dict[str, int]:
+def settle_candidates(connection: Connection, number: int, topics: Iterable[int]) -> None:
+    """Make all documents of the project the candidates of each of these topics that has none."""
+    all_documents: list[int] | None = None
+    for topic_id in topics:
+        if connection.scalar(sa.select(sa.func.count()).where(candidate.c.topic == topic_id)):
+            continue
+        if all_documents is None:
+            query = sa.select(document.c.id).where(document.c.project == number).order_by(document.c.id)
+            all_documents = list(connection.scalars(query))
+        if not all_documents:
+            raise InputError("the project has no documents", "import documents first")
+        _set_candidates(connection, topic_id, all_documents, prior=False)
+
+
+def ids_by_key(connection: Connection, table: sa.Table, number: int) -> dict[str, int]:
+    """The ids of a project's topics or documents, by key."""
     rows = connection.execute(sa.select(table.c.key, table.c.id).where(table.c.project == number))
     return {row.key: row.id for row in rows}

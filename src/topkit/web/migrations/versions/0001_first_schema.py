@@ -1,4 +1,4 @@
-"""The first schema, frozen."""
+"""The first schema. Do not change it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What assessors are told, a text for each project."""
+"""Instructions for assessors, one text per project."""
 
 from __future__ import annotations
 

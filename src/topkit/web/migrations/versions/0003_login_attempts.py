@@ -1,4 +1,4 @@
-"""Wrong passwords are counted in the store, so that a restart or a second process does not forget them."""
+"""Failed sign-ins are counted in the database, so that restarts and other processes see them."""
 
 from __future__ import annotations
 

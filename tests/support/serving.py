@@ -1,9 +1,12 @@
-"""Ways to ask the service: without a network, and through a real one."""
+"""Requests to the scoring service: without a network, and through a real server."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,7 +18,7 @@ import uvicorn
 
 
 def ask(app: Any, method: str, path: str, **request: Any) -> httpx.Response:
-    """One request, straight into the application."""
+    """Send one request directly to the application."""
 
     async def go() -> httpx.Response:
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
@@ -27,7 +30,7 @@ def ask(app: Any, method: str, path: str, **request: Any) -> httpx.Response:
 
 @contextmanager
 def running(app: Any) -> Iterator[str]:
-    """The application behind a real server on a free port; its address."""
+    """Run the application in a real server on a free port; gives its URL."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
@@ -41,3 +44,10 @@ def running(app: Any) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+def run_topkit(*words: object) -> subprocess.CompletedProcess[str]:
+    """Run a command of topkit in another process."""
+    command = [sys.executable, "-m", "topkit", *map(str, words)]
+    environment = os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -1,4 +1,4 @@
-"""Many assessors at once, over real connections, who remember every judgment that the server acknowledged."""
+"""Many simultaneous assessors over real connections; they record every acknowledged judgment."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 from topkit.web.guard import COOKIE
 from topkit.web.settings import Settings
 from topkit.web.store import open_store, people, projects
-from topkit.web.store.work import Assignment, assign
+from topkit.web.store.labellings import Assignment, assign, labellings_of
 
 CHOICES = ("a", "a", "b", "b", "tie", "bad-a")
 
 
 @dataclass(frozen=True)
 class Assessor:
-    """Somebody with a session and labellings to do."""
+    """A signed-in person with labellings to do."""
 
     cookie: str
     csrf: str
@@ -28,7 +28,7 @@ class Assessor:
 
 
 def populate(database: str, count: int, topics: int, documents: int = 50, k: int = 10) -> list[Assessor]:
-    """A store with a project, ``count`` assessors who are signed in, and every topic for each of them."""
+    """Create a project and ``count`` signed-in assessors who all judge every topic."""
     store = open_store(Settings(database))
     with store.write() as connection:
         number = projects.add_project(
@@ -40,25 +40,23 @@ def populate(database: str, count: int, topics: int, documents: int = 50, k: int
         texts = [projects.Document(f"d{i}", "text", f"title {i}", "words " * 50) for i in range(documents)]
         projects.add_documents(connection, number, texts)
         ids = [row["id"] for row in projects.topics_of(connection, number)]
-        someone = [people.add_person(connection, f"assessor {i}", "assessor") for i in range(count)]
-        assign(connection, number, [Assignment(t, person.id, "pairs") for person in someone for t in ids])
-        made = []
-        for person in someone:
+        persons = [people.add_person(connection, f"assessor {i}", "assessor") for i in range(count)]
+        assign(connection, number, [Assignment(t, person.id, "pairs") for person in persons for t in ids])
+        sessions = []
+        for person in persons:
             token, visit = people.start_session(connection, person, 24)
-            made.append((person.id, token, visit.csrf))
-    from topkit.web.store.work import labellings_of
-
+            sessions.append((person.id, token, visit.csrf))
     with store.read() as connection:
         by_person: dict[int, list[int]] = {}
         for row in labellings_of(connection, project_id=number):
             by_person.setdefault(row["person"], []).append(row["id"])
     store.close()
-    return [Assessor(token, csrf, by_person[person]) for person, token, csrf in made]
+    return [Assessor(token, csrf, by_person[person]) for person, token, csrf in sessions]
 
 
 @dataclass
 class Load:
-    """What happened."""
+    """The log of a load test."""
 
     acknowledged: dict[str, tuple[int, int, str, str, str]] = field(default_factory=dict)
     """Key → labelling, sequence number, a, b, answer."""
@@ -70,7 +68,7 @@ class Load:
 
 
 class Line:
-    """One kept connection; a plain client, so that it is the server that is measured."""
+    """One persistent connection; the client is minimal, so that the server is measured."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -97,7 +95,7 @@ class Line:
 
 
 async def work(assessor: Assessor, port: int, load: Load, chance: random.Random) -> None:
-    """Answer at random, one question after the other, until told to stop or all is done."""
+    """Answer questions at random, one after the other, until stopped or all are answered."""
     line = Line(port)
     headers = f"Cookie: {COOKIE}={assessor.cookie}\r\nX-CSRF-Token: {assessor.csrf}\r\n"
 
@@ -110,7 +108,7 @@ async def work(assessor: Assessor, port: int, load: Load, chance: random.Random)
                 load.errors.append(f"{status} {text[:200]!r}")
             except (OSError, asyncio.IncompleteReadError, ValueError):
                 pass
-            line.close()  # the server is gone: the same again, with the same key, as the page does
+            line.close()  # the server was killed: send again with the same key, as the page does
             load.retries += 1
             if load.stop:
                 return 0, None
@@ -123,15 +121,15 @@ async def work(assessor: Assessor, port: int, load: Load, chance: random.Random)
             question = turn["question"]
             a, b, answer = question["a"]["key"], question["b"]["key"], chance.choice(CHOICES)
             key, seq = secrets.token_hex(8), turn["seq"] + 1
-            entry = {"seq": seq, "key": key, "a": a, "b": b, "answer": answer, "seconds": 1.0}
+            body = {"seq": seq, "key": key, "a": a, "b": b, "answer": answer, "seconds": 1.0}
             load.sent.add(key)
-            begun = time.perf_counter()
-            status, reply = await call("POST", f"{path}/answers", json.dumps(entry).encode())
+            start = time.perf_counter()
+            status, reply = await call("POST", f"{path}/answers", json.dumps(body).encode())
             if status != 200:
                 if status:
                     load.errors.append(f"{status} {str(reply)[:200]}")
                 break
-            load.times.append(time.perf_counter() - begun)
+            load.times.append(time.perf_counter() - start)
             load.acknowledged[key] = (labelling, seq, a, b, answer)
             turn = reply["turn"]
         if load.stop:
@@ -140,15 +138,18 @@ async def work(assessor: Assessor, port: int, load: Load, chance: random.Random)
 
 
 async def run(assessors: list[Assessor], port: int, seconds: float, load: Load) -> None:
-    """All of them at once for some seconds."""
-    tasks = [asyncio.create_task(work(one, port, load, random.Random(i))) for i, one in enumerate(assessors)]
+    """Let all assessors work at the same time for some seconds."""
+    tasks = [
+        asyncio.create_task(work(assessor, port, load, random.Random(i)))
+        for i, assessor in enumerate(assessors)
+    ]
     await asyncio.sleep(seconds)
     load.stop = True
     await asyncio.gather(*tasks)
 
 
 def check(database: str, load: Load) -> dict[str, int]:
-    """Every acknowledged judgment is there as it was given, none twice, and every labelling replays."""
+    """Check that every acknowledged judgment is stored unchanged and once, and every labelling replays."""
     import sqlalchemy as sa
 
     from topkit.web.doctor import examine
@@ -158,13 +159,13 @@ def check(database: str, load: Load) -> dict[str, int]:
     store = open_store(settings, create=False)
     with store.read() as connection:
         rows = connection.execute(sa.select(judgment)).all()
-    there = {row.key: (row.labelling, row.seq, row.a, row.b, row.answer) for row in rows}
-    assert len(there) == len(rows), "a judgment is there twice"
-    lost = [key for key in load.acknowledged if key not in there]
+    stored = {row.key: (row.labelling, row.seq, row.a, row.b, row.answer) for row in rows}
+    assert len(stored) == len(rows), "a judgment is stored twice"
+    lost = [key for key in load.acknowledged if key not in stored]
     assert not lost, f"{len(lost)} acknowledged judgments are lost"
-    changed = [key for key, value in load.acknowledged.items() if there[key] != value]
-    assert not changed, f"{len(changed)} judgments are not as they were given"
-    assert set(there) <= load.sent, "there are judgments that nobody gave"
+    changed = [key for key, value in load.acknowledged.items() if stored[key] != value]
+    assert not changed, f"{len(changed)} judgments were changed"
+    assert set(stored) <= load.sent, "there are judgments that nobody sent"
     bad = [
         finding.text
         for finding in examine(store, settings)

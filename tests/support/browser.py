@@ -1,4 +1,4 @@
-"""A real server and a real browser: what the browser tests and the screenshots of the docs drive."""
+"""A real server and a real browser, for the browser tests and the screenshots of the docs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-PASSWORD = "correct horse battery"  # noqa: S105 - of people who live for one test
+PASSWORD = "correct horse battery"  # noqa: S105 - of people who exist for one test
 KEYS = {"a": ["ArrowLeft"], "b": ["ArrowRight"], "tie": ["ArrowDown"]}
 KEYS |= {"bad-a": ["b", "ArrowLeft"], "bad-b": ["b", "ArrowRight"]}
 KEYS |= {name: [str(i)] for i, name in enumerate(("bad", "fair", "good", "excellent", "perfect"), 1)}
 
 
 class Server:
-    """``topkit label serve`` as a process of its own."""
+    """``topkit label serve`` in a separate process."""
 
     def __init__(self, database: str, port: int = 0, *options: str) -> None:
         self.database, self.options = database, options
@@ -46,9 +46,9 @@ class Server:
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        found = re.search(r"http://[\w.:]+", line)
-        assert found is not None, line
-        self.address = found[0]
+        url = re.search(r"http://[\w.:]+", line)
+        assert url is not None, line
+        self.address = url[0]
         self.port = int(self.address.rsplit(":", 1)[1])
 
     def admin_link(self) -> str:
@@ -57,7 +57,7 @@ class Server:
         return self.process.stdout.readline().split()[-1]
 
     def kill(self) -> None:
-        """As hard as can be."""
+        """Kill with SIGKILL."""
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()
         if self.process.stdout is not None:
@@ -72,7 +72,7 @@ class Server:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, or whichever is installed."""
+    """Debian's Chromium, or another one that is installed."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path is not None, "install chromium: make browser"
     with sync_playwright() as playwright:
@@ -82,50 +82,50 @@ def chromium() -> Iterator[Browser]:
 
 
 def accept(page: Page, link: str) -> None:
-    """Join by an invitation link."""
+    """Join with an invitation link."""
     page.goto(link)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name="Set password and start").click()
     page.wait_for_url("**/")
 
 
 def invite(page: Page, address: str, name: str) -> str:
-    """As admin: the link for a new assessor."""
+    """Create the link for a new assessor (as admin)."""
     page.goto(f"{address}/people")
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create link").click()
     return page.get_by_label(f"Link for {name}").input_value()
 
 
 def make_project(
     page: Page, address: str, name: str, topics: Path, documents: Path, k: int, tools: str = "pairs"
 ) -> str:
-    """As admin: a new project with its material; returns its address."""
+    """Create a project with its material (as admin); returns its URL."""
     page.goto(f"{address}/projects/new")
     page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_label("How many places").fill(str(k))
+    page.get_by_label("How many top documents").fill(str(k))
     page.get_by_label("Tools").select_option(tools)
     page.get_by_role("button", name="Create").click()
     page.wait_for_url("**/material")
     for label, button, path in (
-        ("CSV, TSV, JSON Lines (id, query", "Import topics", topics),
-        ("CSV, TSV, JSON Lines (id, title", "Import documents", documents),
+        ("CSV, TSV or JSON Lines with id, query", "Import topics", topics),
+        ("CSV, TSV or JSON Lines with id, title", "Import documents", documents),
     ):
         page.get_by_label(label).set_input_files(path)
         with page.expect_response(lambda response: response.request.method == "POST"):
             page.get_by_role("button", name=button).click()
-        page.get_by_text("are new").wait_for()
+        page.get_by_text("already there").wait_for()
     return page.url.removesuffix("/material")
 
 
 def seq(page: Page) -> int:
-    """The sequence number that the page has reached."""
+    """The sequence number on the page."""
     page.wait_for_selector("#tool[data-seq]")
     return int(page.locator("#tool").get_attribute("data-seq") or 0)
 
 
 def shown(page: Page) -> Question:
-    """The documents on the screen, by title (which is the key in these tests)."""
+    """The documents on the screen, by title (which equals the key in these tests)."""
     pairs = page.locator("#tool").get_attribute("data-tool") == "pairs"
     return Question(
         page.locator("#title-a").inner_text(), page.locator("#title-b").inner_text() if pairs else None
@@ -133,7 +133,7 @@ def shown(page: Page) -> Question:
 
 
 def press(page: Page, answer: str) -> None:
-    """Answer by keyboard and wait until it is saved."""
+    """Answer with the keyboard and wait until the answer is saved."""
     before = seq(page)
     for key in KEYS[answer]:
         page.keyboard.press(key)
@@ -141,7 +141,7 @@ def press(page: Page, answer: str) -> None:
 
 
 def label(page: Page, judge: SimulatedAssessor, most: int = 10_000) -> int:
-    """Answer by keyboard as the judge believes, until the topic is done or ``most`` answers are given."""
+    """Answer like the judge with the keyboard, until the topic is complete or ``most`` answers are given."""
     count = 0
     seq(page)
     while count < most and page.locator("#documents").is_visible():

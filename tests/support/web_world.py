@@ -1,4 +1,4 @@
-"""A small world for tests: an app with people who are signed in, and a project with topics and documents."""
+"""An app with signed-in people, and a project with topics and documents."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from topkit.web.settings import Settings
 from topkit.web.store import people
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # Starlette would rather have a newer httpx than FastAPI's own
+    warnings.simplefilter("ignore")  # Starlette warns about the version of httpx
     from fastapi.testclient import TestClient
 
-__all__ = ["Actor", "TestClient", "World", "entry", "label_all", "tasks"]
+__all__ = ["ORDER", "Actor", "TestClient", "World", "entry", "label_all", "labelled_project", "tasks"]
+
+ORDER = ["d5", "d2", "d8", "d1", "d7", "d3", "d6", "d4"]
+"""The documents, best first, as most simulated assessors see them."""
 
 TOPICS = (
     "id,query,description\nq1,cooling of wings,How hot wings are cooled.\nq2,jet noise,\nq3,sonic boom,\n"
@@ -32,32 +35,32 @@ DOCUMENTS = "".join(
 
 
 class Actor:
-    """Somebody with a browser: the cookie and the CSRF token are sent along."""
+    """A person with a browser: the cookie and the CSRF token are sent with every request."""
 
     def __init__(self, client: TestClient, number: int = 0, csrf: str = "", cookie: str = "") -> None:
         self.client, self.number, self.csrf, self.cookie = client, number, csrf, cookie
 
-    def call(self, method: str, path: str, **given: Any) -> httpx.Response:
-        headers = dict(given.pop("headers", {}))
+    def call(self, method: str, path: str, **options: Any) -> httpx.Response:
+        headers = dict(options.pop("headers", {}))
         if self.cookie:
             headers["cookie"] = f"{COOKIE}={self.cookie}"
         if self.csrf and "x-csrf-token" not in headers:
             headers["x-csrf-token"] = self.csrf
         self.client.cookies.clear()
-        return self.client.request(method, path, headers=headers, follow_redirects=False, **given)
+        return self.client.request(method, path, headers=headers, follow_redirects=False, **options)
 
-    def get(self, path: str, **given: Any) -> httpx.Response:
-        return self.call("GET", path, **given)
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.call("GET", path, **options)
 
-    def post(self, path: str, body: object = None, **given: Any) -> httpx.Response:
-        return self.call("POST", path, **({"json": body} if body is not None else {}), **given)
+    def post(self, path: str, body: object = None, **options: Any) -> httpx.Response:
+        return self.call("POST", path, **({"json": body} if body is not None else {}), **options)
 
     def upload(self, path: str, text: str | bytes, file: str = "file.csv", **form: Any) -> httpx.Response:
         return self.call("POST", path, files={"file": (file, text)}, data=form)
 
 
 class World:
-    """An app, an admin, and whoever is added."""
+    """An app with an admin; more people can be added."""
 
     def __init__(self, settings: Settings, admin: str = "root") -> None:
         self._admin = admin
@@ -77,38 +80,39 @@ class World:
         self.client.__exit__(kind, error, trace)
 
     def person(self, name: str, role: str = "assessor") -> Actor:
-        """A new person who is signed in."""
+        """A new, signed-in person."""
         with self.store.write() as connection:
             person = people.add_person(connection, name, role)
             token, visit = people.start_session(connection, person, 1)
         return Actor(self.client, person.id, visit.csrf, token)
 
     def signed_in(self, name: str) -> Actor:
-        """Somebody who is there already."""
+        """A new session of an existing person."""
         with self.store.write() as connection:
-            found = people.find_person(connection, name)
-            assert found is not None
-            token, visit = people.start_session(connection, found[0], 1)
-        return Actor(self.client, found[0].id, visit.csrf, token)
+            account = people.find_person(connection, name)
+            assert account is not None
+            token, visit = people.start_session(connection, account[0], 1)
+        return Actor(self.client, account[0].id, visit.csrf, token)
 
     def project(self, *assessors: Actor, mode: str = "overlap", **settings: Any) -> int:
-        """A project with three topics and eight documents, every topic for all the assessors in pairs."""
-        asked = {"name": f"project {secrets.token_hex(4)}", "k": 3, "tools": "pairs", **settings}
-        made = self.admin.post("/api/projects", asked)
-        assert made.status_code == 201, made.text
-        number = int(made.json()["id"])
+        """A project with three topics and eight documents; all the assessors judge every topic in pairs."""
+        body = {"name": f"project {secrets.token_hex(4)}", "k": 3, "tools": "pairs", **settings}
+        created = self.admin.post("/api/projects", body)
+        assert created.status_code == 201, created.text
+        number = int(created.json()["id"])
         assert self.admin.upload(f"/api/projects/{number}/topics", TOPICS).status_code == 201
         documents = self.admin.upload(f"/api/projects/{number}/documents", DOCUMENTS, "documents.jsonl")
         assert documents.status_code == 201, documents.text
         if assessors:
-            body = {"mode": mode, "people": [one.number for one in assessors], "copies": len(assessors)}
-            said = self.admin.post(f"/api/projects/{number}/assignments", body)
-            assert said.status_code == 201, said.text
+            people_ids = [assessor.number for assessor in assessors]
+            plan = {"mode": mode, "people": people_ids, "copies": len(assessors)}
+            assigned = self.admin.post(f"/api/projects/{number}/assignments", plan)
+            assert assigned.status_code == 201, assigned.text
         return number
 
 
 def tasks(actor: Actor) -> list[int]:
-    """The labellings of somebody."""
+    """The labellings of a person."""
     return [task["labelling"] for task in actor.get("/api/tasks").json()]
 
 
@@ -127,7 +131,7 @@ def entry(turn: dict[str, Any], answer: str, key: str | None = None, seconds: fl
 
 
 def label_all(actor: Actor, labelling: int, judge: SimulatedAssessor) -> dict[str, Any]:
-    """Answer as the judge does until the topic is done; the last turn."""
+    """Answer like the judge until the topic is complete; returns the last turn."""
     turn: dict[str, Any] = actor.get(f"/api/labellings/{labelling}").json()
     while turn["question"] is not None:
         body = entry(turn, "")
@@ -136,3 +140,24 @@ def label_all(actor: Actor, labelling: int, judge: SimulatedAssessor) -> dict[st
         assert reply.status_code == 200, reply.text
         turn = reply.json()["turn"]
     return turn
+
+
+def labelled_project(world: World) -> int:
+    """A project in which two assessors completed a topic in pairs, and one of them graded another topic."""
+    ann, bob = world.person("ann lee"), world.person("bob")
+    number = world.project(tools="both")
+    topics = [topic["id"] for topic in world.admin.get(f"/api/projects/{number}/topics").json()]
+    hand = [
+        {"topic": topics[0], "person": ann.number, "tool": "pairs"},
+        {"topic": topics[0], "person": bob.number, "tool": "pairs"},
+        {"topic": topics[1], "person": bob.number, "tool": "grades"},
+    ]
+    world.admin.post(f"/api/projects/{number}/assignments", {"mode": "hand", "assignments": hand})
+    first = tasks(ann)[0]
+    turn = ann.get(f"/api/labellings/{first}").json()
+    ann.post(f"/api/labellings/{first}/answers", entry(turn, "tie"))
+    ann.post(f"/api/labellings/{first}/undo", {"seq": 2, "key": "back"})
+    label_all(ann, first, SimulatedAssessor.of_order("ann", ORDER, bad_below=2.5))
+    label_all(bob, tasks(bob)[0], SimulatedAssessor.of_order("bob", ORDER))
+    label_all(bob, tasks(bob)[1], SimulatedAssessor("bob", {f"d{i}": i / 2 for i in range(1, 9)}))
+    return number

@@ -1,0 +1,168 @@
+"""Labellings: which assessor judges which topic in which tool, and the tasks that result."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, RowMapping
+
+from topkit.data.errors import InputError
+from topkit.web.judging import ShownDocument, Task
+from topkit.web.schema import candidate, document, judgment, labelling, person, project, topic
+from topkit.web.store.projects import settle_candidates
+
+LABELLING_TOOLS = ("pairs", "grades")
+
+
+class Assignment(NamedTuple):
+    """A topic for a person in a tool (ids of topic and person)."""
+
+    topic: int
+    person: int
+    tool: str
+
+
+def assign(connection: Connection, project_id: int, assignments: Iterable[Assignment]) -> int:
+    """Create the labellings that do not exist yet. Returns how many are new."""
+    settings = connection.execute(sa.select(project).where(project.c.id == project_id)).mappings().one()
+    tools = {
+        (row.topic, row.person): row.tool
+        for row in connection.execute(sa.select(labelling).where(labelling.c.project == project_id))
+    }
+    rows = []
+    for assignment in assignments:
+        tool = tools.get((assignment.topic, assignment.person))
+        if tool == assignment.tool:
+            continue
+        if tool is not None:
+            raise _both_tools(connection, assignment)
+        tools[assignment.topic, assignment.person] = assignment.tool
+        rows.append(
+            {
+                "project": project_id,
+                **assignment._asdict(),
+                "strategy": "graded" if assignment.tool == "grades" else settings["strategy"],
+                "k": settings["k"],
+                "seed": _seed(settings["seed"], assignment),
+                "created": time.time(),
+            }
+        )
+    settle_candidates(connection, project_id, dict.fromkeys(row["topic"] for row in rows))
+    if rows:
+        connection.execute(labelling.insert(), rows)
+    return len(rows)
+
+
+def _both_tools(connection: Connection, assignment: Assignment) -> InputError:
+    name = connection.scalar(sa.select(person.c.name).where(person.c.id == assignment.person))
+    key = connection.scalar(sa.select(topic.c.key).where(topic.c.id == assignment.topic))
+    return InputError(
+        f"{name!r} already judges topic {key!r} in the other tool",
+        "assign it to somebody else: nobody judges a query in both tools",
+    )
+
+
+def _seed(seed: int, assignment: Assignment) -> int:
+    """A different seed for every labelling, so that sides and orders differ between assessors."""
+    digest = hashlib.sha256(f"{seed} {assignment.topic} {assignment.person}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 2
+
+
+def unassign(connection: Connection, labelling_id: int) -> bool:
+    """Remove a labelling without judgments; False if there is no such labelling."""
+    if connection.scalar(sa.select(sa.func.count()).where(judgment.c.labelling == labelling_id)):
+        raise InputError("the labelling has judgments, which are never deleted", "keep the labelling")
+    return connection.execute(labelling.delete().where(labelling.c.id == labelling_id)).rowcount == 1
+
+
+def labellings_of(
+    connection: Connection, *, project_id: int | None = None, person_id: int | None = None
+) -> list[RowMapping]:
+    """Labellings with their topic, the assessor's name, and the last sequence number."""
+    last = sa.select(sa.func.max(judgment.c.seq)).where(judgment.c.labelling == labelling.c.id)
+    query = (
+        sa.select(
+            labelling,
+            topic.c.key.label("topic_key"),
+            topic.c.query,
+            topic.c.description,
+            person.c.name.label("assessor"),
+            project.c.name.label("project_name"),
+            sa.func.coalesce(last.scalar_subquery(), 0).label("seq"),
+        )
+        .join(topic, topic.c.id == labelling.c.topic)
+        .join(person, person.c.id == labelling.c.person)
+        .join(project, project.c.id == labelling.c.project)
+        .order_by(labelling.c.id)
+    )
+    if project_id is not None:
+        query = query.where(labelling.c.project == project_id)
+    if person_id is not None:
+        query = query.where(labelling.c.person == person_id)
+    return list(connection.execute(query).mappings())
+
+
+def labelling_exists(connection: Connection, labelling_id: int) -> bool:
+    """False if the labelling was removed."""
+    return connection.scalar(sa.select(labelling.c.id).where(labelling.c.id == labelling_id)) is not None
+
+
+def get_task(connection: Connection, labelling_id: int) -> Task | None:
+    """The task of a labelling."""
+    row = connection.execute(sa.select(labelling).where(labelling.c.id == labelling_id)).first()
+    if row is None:
+        return None
+    candidates = _candidates(connection, candidate.c.topic == row.topic)
+    return _task(row, candidates.get(row.topic, []))
+
+
+def tasks_of_project(connection: Connection, project_id: int) -> dict[int, Task]:
+    """The tasks of all labellings of a project, by labelling."""
+    topics = sa.select(labelling.c.topic).where(labelling.c.project == project_id)
+    candidates = _candidates(connection, candidate.c.topic.in_(topics))
+    rows = connection.execute(
+        sa.select(labelling).where(labelling.c.project == project_id).order_by(labelling.c.id)
+    )
+    return {row.id: _task(row, candidates.get(row.topic, [])) for row in rows}
+
+
+def _candidates(connection: Connection, condition: sa.ColumnElement[bool]) -> dict[int, list[Any]]:
+    """The candidate documents of the selected topics, by topic, in order."""
+    query = (
+        sa.select(
+            candidate.c.topic,
+            document.c.id,
+            document.c.key,
+            document.c.title,
+            document.c.kind,
+            candidate.c.prior,
+        )
+        .join_from(candidate, document)
+        .where(condition)
+        .order_by(candidate.c.topic, candidate.c.place)
+    )
+    by_topic: dict[int, list[Any]] = {}
+    for row in connection.execute(query):
+        by_topic.setdefault(row.topic, []).append(row)
+    return by_topic
+
+
+def _task(row: Any, candidates: Sequence[Any]) -> Task:
+    documents = {doc.key: ShownDocument(doc.id, doc.key, doc.title, doc.kind) for doc in candidates}
+    ranked = sorted((doc.prior, doc.key) for doc in candidates if doc.prior is not None)
+    return Task(
+        id=row.id,
+        project=row.project,
+        topic=row.topic,
+        person=row.person,
+        tool=row.tool,
+        k=row.k,
+        strategy=row.strategy,
+        seed=row.seed,
+        documents=documents,
+        prior=tuple(key for _, key in ranked) or None,
+    )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from tests.labelling.plays import by_rank, play
+from tests.support.labelling import by_rank, play
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.simulate import Setting, prior_ranking, simulate
 from topkit.labelling.strategies.forest import MATCH, lightest_first

@@ -20,14 +20,19 @@ _TEXT_ORDER: tuple[Kind, ...] = (types.NoneType, bool, int, float)
 """Types that accept fewer texts are tried first: ``none`` and ``true`` before a word."""
 
 
+def origin(kind: object) -> Any:
+    """``tuple`` for ``tuple[int, ...]``, ``Literal`` for ``Literal["a"]``; None for a class."""
+    return get_origin(kind)
+
+
 def alternatives(kind: Kind) -> tuple[Kind, ...]:
     """The members of a union, or the type itself."""
-    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    return get_args(kind) if origin(kind) in (Union, types.UnionType) else (kind,)
 
 
 def literal_words(kind: Kind) -> tuple[str, ...]:
     """The words of the ``Literal`` members of a type: ``Literal["a", "b"] | None`` → ``("a", "b")``."""
-    literals = (member for member in alternatives(kind) if get_origin(member) is Literal)
+    literals = (member for member in alternatives(kind) if origin(member) is Literal)
     return tuple(str(word) for literal in literals for word in get_args(literal))
 
 
@@ -44,12 +49,12 @@ def in_text_order(kinds: Sequence[Kind]) -> list[Kind]:
 
 def is_list(kind: Kind) -> bool:
     """Whether values are tuples."""
-    return kind is tuple or get_origin(kind) is tuple
+    return kind is tuple or origin(kind) is tuple
 
 
 def is_table(kind: Kind) -> bool:
     """Whether values are mappings."""
-    return (get_origin(kind) or kind) in (Mapping, dict)
+    return (origin(kind) or kind) in (Mapping, dict)
 
 
 def words_for(kind: Kind) -> str:
@@ -60,7 +65,7 @@ def words_for(kind: Kind) -> str:
         return f"a list of {'' if length is None else f'{length} '}{plurals.get(item, 'values')}"
     if is_table(kind):
         return "a table of settings"
-    if get_origin(kind) is Callable or kind is Callable:
+    if origin(kind) is Callable or kind is Callable:
         return "a function"
     names: dict[Kind, str] = {bool: "true or false", int: "an integer", float: "a number", str: "a word"}
     if kind in names:
@@ -79,7 +84,7 @@ def convert(value: Any, kind: Kind) -> Any:
         return None if value is None else REFUSED
     if kind is Any:
         return value
-    if get_origin(kind) is Callable or kind is Callable:
+    if origin(kind) is Callable or kind is Callable:
         return value if callable(value) else REFUSED
     if hasattr(value, "dtype") and getattr(value, "ndim", None) == 0:
         value = value.item()  # a NumPy scalar

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from types import NoneType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from topkit.data.errors import InputError
 from topkit.data.setting_types import (
@@ -32,6 +32,7 @@ from topkit.data.setting_types import (
     is_list,
     is_table,
     literal_words,
+    origin,
     show_value,
     words_for,
 )
@@ -206,7 +207,7 @@ def _declared(method: Callable[..., Any]) -> tuple[tuple[str, Setting], ...]:
 
 def _words_as_strings(kind: Any) -> Any:
     """The type with ``str`` for each ``Literal``, whose words become choices."""
-    members = [str if get_origin(member) is Literal else member for member in alternatives(kind)]
+    members = [str if origin(member) is Literal else member for member in alternatives(kind)]
     union = members[0]
     for member in members[1:]:
         union |= member

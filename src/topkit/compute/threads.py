@@ -60,7 +60,7 @@ def thread_map(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
 
 
 def query_chunks(ptr: NDArray[np.int64], documents: int = CHUNK) -> list[tuple[int, int]]:
-    """Ranges of queries ``[first, last)`` with about equally many documents, in order; one per thread at most.
+    """Ranges of queries ``[first, last)`` with about equally many documents, one per thread, in order.
 
     A chunk has at least about ``documents`` documents, so small data gives one chunk. No chunk is empty.
     """

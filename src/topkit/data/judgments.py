@@ -137,6 +137,14 @@ class Judgments:
         return table
 
     def __add__(self, other: Judgments) -> Judgments:
-        return Judgments(
-            (*self.grades, *other.grades), self.preferences + other.preferences, self.pages + other.pages
-        )
+        return joined_judgments((self, other))
+
+
+def joined_judgments(parts: Iterable[Judgments]) -> Judgments:
+    """The judgments of all parts, in order."""
+    parts = list(parts)
+    return Judgments(
+        tuple(grade for part in parts for grade in part.grades),
+        tuple(preference for part in parts for preference in part.preferences),
+        tuple(page for part in parts for page in part.pages),
+    )

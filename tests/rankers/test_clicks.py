@@ -368,7 +368,7 @@ def test_page_files_round_trip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("s\tq\t[a]\t[1]", "4 fields"),
+        ("s\tq\t[a]\t[1]", "got 4"),
         ("s\tq\t[a, b]\t[1, 1]\t[0]", "as long as"),
         ("s\tq\t[]\t[]\t[]", "as long as"),
         ("s\tq\ta\t[1]\t[0]", "brackets"),

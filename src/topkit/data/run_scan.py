@@ -60,7 +60,9 @@ def scan_run(path: FilePath) -> RunRows:
         for rows, line_count, problem in thread_map(lambda piece: _scan(piece, path), _pieces(chunk)):
             if problem is not None:
                 raise InputError(problem.problem, FORM, file=path, line=line + (problem.line or 0))
-            continued = int(bool(qids) and qids[-1:] == rows.qids[:1])  # the query goes over the cut
+            continued = int(
+                bool(qids) and qids[-1:] == rows.qids[:1]
+            )  # the query continues from the last piece
             qids += rows.qids[continued:]
             starts.append(rows.starts[continued:] + row_count)
             docs.append(rows.docs)

@@ -152,8 +152,9 @@ def _table(title: str, table: Agreement) -> str:
 
 
 def _beyond_chance(pairs: JudgedPairs) -> str:
-    counts = [[sum(said == value for _, said in answers) for value in range(3)] for answers in pairs.values()]
-    units = [[float(said) for _, said in answers] for answers in pairs.values()]
+    values = [[answer for _, answer in answers] for answers in pairs.values()]
+    counts = [[answers.count(value) for value in range(3)] for answers in values]
+    units = [[float(answer) for answer in answers] for answers in values]
     nominal, ordinal = krippendorff_alpha(units), krippendorff_alpha(units, "ordinal")
     return (
         f"beyond chance: Fleiss' kappa {fleiss_kappa(counts):.4f}, "

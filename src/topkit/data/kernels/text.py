@@ -18,7 +18,7 @@ SPACE, TAB, RETURN, NEWLINE, HASH, COLON = 32, 9, 13, 10, 35, 58
 PLUS, MINUS, DOT, ZERO, EQUALS, SMALL_E, CAPITAL_E = 43, 45, 46, 48, 61, 101, 69
 
 NUMBER, NOT_A_NUMBER, HARD_NUMBER = range(3)
-"""What :func:`parse_number` found; a hard number is valid, but Python must round it."""
+"""The results of :func:`parse_number`; a hard number is valid, but Python must round it."""
 
 LEAST_POWER, MOST_POWER = -27, 55
 """Powers of ten for which the 128-bit product always decides the rounding."""

@@ -24,7 +24,7 @@ PAIR = """Which document is more relevant to the query? Answer with one word onl
 ONE = f"How relevant is the document to the query? Answer with one word only: {', '.join(GRADES)}."
 
 PROMPTS = 3
-"""How often an invalid reply is asked for in all."""
+"""How often a prompt is sent if the replies are invalid."""
 SHOWN_FIRST = {"1": "a", "2": "b", "tie": "tie", "bad-1": "bad-a", "bad-2": "bad-b"}
 SHOWN_SECOND = {"1": "b", "2": "a", "tie": "tie", "bad-1": "bad-b", "bad-2": "bad-a"}
 WINNER = {"a": "a", "bad-b": "a", "b": "b", "bad-a": "b", "tie": "tie"}
@@ -42,7 +42,7 @@ class ChatJudge:
     - ``budget``: the maximum number of requests; one more raises InputError. Cached replies are free.
     - ``dry_run``: send nothing; answer by a fixed arbitrary order, and count requests and tokens.
 
-    An invalid reply is asked for twice more, then counts as no opinion (a tie, or "fair").
+    After an invalid reply the prompt is sent twice more; then it counts as no opinion (a tie, or "fair").
     """
 
     name: str

@@ -22,9 +22,9 @@ def insertion(contest: Contest) -> Play:
     Items come in the order of the prior, or in random order. About n + k log₂k + k ln(n/k)·log₂k judgments.
     """
     groups: list[list[int]] = []
-    for seen, item in enumerate(contest.arrival(), 1):
+    for number, item in enumerate(contest.arrival(), 1):
         first = last_if_full(groups, contest.k)
-        yield from insert(groups, item, Search(contest.k, contest.n - seen, first))
+        yield from insert(groups, item, Search(contest.k, contest.n - number, first))
     return Finish(groups)
 
 

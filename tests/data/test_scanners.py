@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import topkit as tk
 from topkit.data import InputError
-from topkit.data.kernels import numbers
+from topkit.data.kernels import text as numbers
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 digits = st.text("0123456789", max_size=22)

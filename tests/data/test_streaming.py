@@ -73,17 +73,17 @@ def test_foreign_tables_and_truth(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 100])
-def test_a_query_in_two_places_is_told(tmp_path: Path, rows: int) -> None:
+def test_a_query_in_two_places_is_an_error(tmp_path: Path, rows: int) -> None:
     table = pa.table({"qid": ["a", "b", "a"], "label": [1, 0, 2], "x": [0.5, 1.5, 2.5]})
     pq.write_table(table, tmp_path / "t.parquet")
-    with pytest.raises(tk.InputError, match="query 'a' do not stand together"):
+    with pytest.raises(tk.InputError, match="rows of query 'a' are not contiguous"):
         list(stream_dataset(tmp_path / "t.parquet", rows))
     (tmp_path / "t.txt").write_text("1 qid:a 1:1\n0 qid:b 1:1\n2 qid:a 1:2\n")
-    with pytest.raises(tk.InputError, match="query 'a' do not stand together"):
+    with pytest.raises(tk.InputError, match="rows of query 'a' are not contiguous"):
         list(stream_dataset(tmp_path / "t.txt"))
 
 
-def test_bad_files_are_told(tmp_path: Path) -> None:
+def test_bad_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(tk.InputError, match="no such file"):
         list(stream_dataset(tmp_path / "no.parquet"))
     with pytest.raises(tk.InputError, match="no such file"):

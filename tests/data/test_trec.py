@@ -39,11 +39,11 @@ def test_a_run_keeps_its_order_and_gathers_its_queries(tmp_path: Path, compiled:
 @pytest.mark.parametrize(
     ("content", "line", "words"),
     [
-        (b"q1 Q0 d1 1 0.5\n", 1, "5 fields where 6"),
+        (b"q1 Q0 d1 1 0.5\n", 1, "expected 6 fields, got 5"),
         (b"q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 high t\n", 2, "score 'high'"),
         (b"q1 Q0 d1 1 nan t\n", 1, "score 'nan'"),
         (b"q1 Q0 d1 1 1e999 t\n", 1, "score '1e999'"),
-        (b"q1 Q0 d1 1 1 t\nq2 Q0 d1 1 1 t\n\nq1 Q0 d1 2 0 t\n", 4, "document 'd1' is given a second time"),
+        (b"q1 Q0 d1 1 1 t\nq2 Q0 d1 1 1 t\n\nq1 Q0 d1 2 0 t\n", 4, "document 'd1' is given twice"),
     ],
 )
 def test_a_bad_run_is_named(tmp_path: Path, content: bytes, line: int, words: str, compiled: bool) -> None:
@@ -90,7 +90,7 @@ def test_qrels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "line", "words"),
     [
-        (b"1 0 d1 1\n1 0 d2\n", 2, "3 fields"),
+        (b"1 0 d1 1\n1 0 d2\n", 2, "expected 4 fields, got 3"),
         (b"1 0 d1 good\n", 1, "grade 'good'"),
         (b"1 0 d1 nan\n", 1, "grade 'nan'"),
         (b"1 0 d1 1_0\n", 1, "grade '1_0'"),
@@ -125,9 +125,14 @@ def test_preferences(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(b"t A B C\n", "neither"), (b"t A A A\n", "itself"), (b"t A B\n", "3 fields"), (b"", "no preferences"),
-     (b"t A B A ann fast\n", "seconds")],
-)  # fmt: skip
+    [
+        (b"t A B C\n", "expected the winner 'A', 'B' or 'tie', got 'C'"),
+        (b"t A A A\n", "itself"),
+        (b"t A B\n", "expected 4 to 6 fields, got 3"),
+        (b"", "no preferences"),
+        (b"t A B A ann fast\n", "seconds 'fast'"),
+    ],
+)
 def test_bad_preferences_are_named(tmp_path: Path, content: bytes, words: str) -> None:
     (tmp_path / "p").write_bytes(content)
     with pytest.raises(InputError, match=words):

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topkit as tk
+from tests.support.data import datasets
 from topkit.data import Dataset, InputError, Run, Strings, Truth
-
-from .test_letor import datasets
 
 
 @given(st.lists(st.text()), st.data())
@@ -63,10 +62,10 @@ def test_ties_are_broken_by_the_seed() -> None:
     assert ds.top_k(5, seed=1) != ds.top_k(5, seed=2)
 
 
-def test_deeper_truth_than_there_is_cannot_be_had(ragged: Dataset) -> None:
+def test_deeper_truth_cannot_be_derived(ragged: Dataset) -> None:
     top = ragged.top_k(2)
     assert top.top_k(1).y.max() == 1
-    with pytest.raises(InputError, match="top 3 cannot be had"):
+    with pytest.raises(InputError, match="top 3 cannot be derived from top-2 truth"):
         top.top_k(3)
 
 
@@ -94,10 +93,10 @@ def test_a_data_set_cannot_be_changed(ragged: Dataset) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"X": [[1.0]]}, "one label a row"),
-        ({"qid": ["a", "b", "a"]}, "neighbours"),
+        ({"X": [[1.0]]}, "one label per row"),
+        ({"qid": ["a", "b", "a"]}, "rows of query 'a' are not contiguous"),
         ({"y": [1, np.nan, 0]}, "finite"),
-        ({"doc_ids": ["d"]}, "one string a document"),
+        ({"doc_ids": ["d"]}, "one string per document"),
         ({"feature_names": ["f", "g"]}, "2 feature names"),
     ],
 )
@@ -105,6 +104,94 @@ def test_parts_that_do_not_fit(changes: dict[str, object], words: str) -> None:
     parts: dict[str, object] = {"X": [[1.0], [2.0], [3.0]], "y": [1, 0, 1], "qid": ["a", "a", "b"]}
     with pytest.raises(ValueError, match=words):
         Dataset.build(**(parts | changes))  # type: ignore[arg-type]
+
+
+def test_the_callers_arrays_stay_writable() -> None:
+    X, y = np.zeros((3, 2), np.float32), np.array([1, 0, 2], np.float32)
+    ptr, scores = np.array([0, 2, 3]), np.array([1.0, 2.0, 3.0])
+    data = Dataset(X, y, ptr, ("a", "b"))
+    run = Run(("a", "b"), ptr, Strings.of(["d1", "d2", "d1"]), scores)
+    for array in (X, y, ptr, scores):
+        assert array.flags.writeable
+    for array in (data.X, data.y, data.ptr, run.ptr, run.scores):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert np.shares_memory(data.X, X)
+
+
+def test_any_array_like_is_accepted() -> None:
+    expected = Dataset.build([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1, 0, 2], ["7", "7", "8"])
+    X = np.array([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]).T  # float64 in Fortran order
+    data = Dataset(X, np.array([1, 0, 2]), [0, 2, 3], [7, 8])  # type: ignore[arg-type]
+    assert data == expected
+    assert (data.X.dtype, data.y.dtype, data.ptr.dtype) == (np.float32, np.float32, np.int64)
+    assert data.X.flags.c_contiguous
+    data = Dataset(X.tolist(), [1.0, 0.0, 2.0], (0, 2, 3), ["7", "8"], ["x", "y", "z"])  # type: ignore[arg-type]
+    assert data.doc_ids == Strings.of("xyz")
+    run = Run(["7"], [0, 2], ["x", "y"], [2, 1])  # type: ignore[arg-type]
+    assert run["7"] == [("x", 2.0), ("y", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (([1.0], [1], [0, 1], ("a",)), "X must be a matrix"),
+        (([[1e300]], [1], [0, 1], ("a",)), "X has values that are too large for float32"),
+        (([["x"]], [1], [0, 1], ("a",)), "X is not an array of numbers"),
+        (([[1.0]], 1, [0, 1], ("a",)), "one label per row"),
+        (([[1.0]], [1], [0, 2], ("a",)), "ptr must have 2 entries from 0 to 1"),
+        (([[1.0]], [1], [0, 0, 1], ("a", "b")), "at least one document"),
+        (([[1.0], [2.0]], [1, 1], [0, 1, 2], ("a", "a")), "unique"),
+    ],
+)
+def test_invalid_parts_are_input_errors(parts: tuple[object, ...], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Dataset(*parts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ((("a",), [0, 2], ["d"], [1.0]), "entries from 0 to 1"),
+        ((("a",), [0, 1], ["d", "e"], [1.0]), "2 documents, 1 scores"),
+        ((("a",), [0, 1], ["d"], [np.nan]), "NaN"),
+        ((("a", "a"), [0, 1, 2], ["d", "e"], [1.0, 2.0]), "unique"),
+    ],
+)
+def test_invalid_parts_of_a_run(parts: tuple[object, ...], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Run(*parts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        ["7", "7", "8"],
+        [7, 7, 8],
+        [7, "7", 8],
+        np.array([7, 7, 8], np.uint8),
+        np.array(["7", "7", "8"]),
+        np.array(["7", "7", "8"], object),
+        (7, 7, 8),
+    ],
+)
+def test_query_ids_of_any_type(qid: list[object]) -> None:
+    data = Dataset.build(np.zeros((3, 1)), [0, 0, 0], qid)
+    assert data.qids == ("7", "8")
+    assert data.ptr.tolist() == [0, 2, 3]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "b\0", "c" * 50]), max_size=30))
+def test_grouping_agrees_with_groupby(names: list[str]) -> None:
+    from itertools import groupby
+
+    groups = [(name, len(list(rows))) for name, rows in groupby(names)]
+    if len({name for name, _ in groups}) < len(groups):
+        with pytest.raises(InputError, match="are not contiguous"):
+            Dataset.build(np.zeros((len(names), 1)), np.zeros(len(names)), names)
+        return
+    data = Dataset.build(np.zeros((len(names), 1)), np.zeros(len(names)), names)
+    assert list(zip(data.qids, data.lengths.tolist(), strict=True)) == groups
 
 
 def test_selecting_queries(ragged: Dataset) -> None:

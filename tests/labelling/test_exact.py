@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.labelling.plays import COMPARING, by_rank, check_bounds, check_exact, play
+from tests.support.labelling import COMPARING, by_rank, check_bounds, check_exact, play
 
 FAST = [name for name in COMPARING if name != "reliable"]
 

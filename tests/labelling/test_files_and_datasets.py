@@ -64,12 +64,12 @@ def test_files_round_trip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("query,a,b\nq,x,y\n", r"prefs.csv:1: there is no column 'answer'.*'query', 'a', 'b'"),
-        ("query,a,b,answer\nq,x,y,left\n", r"prefs.csv:2: 'left' is no answer"),
+        ("query,a,b\nq,x,y\n", r"prefs.csv:1: the column 'answer' is missing.*'query', 'a', 'b'"),
+        ("query,a,b,answer\nq,x,y,left\n", r"prefs.csv:2: invalid answer 'left'"),
         ("query,a,b,answer\nq,x,x,a\n", r"prefs.csv:2: document 'x' is compared with itself"),
-        ("query,a,b,answer,seconds\nq,x,y,a,soon\n", r"prefs.csv:2: 'soon' is not a number of seconds"),
-        ("query,a,b,answer\nq,x,y,\n", "holds no preferences"),
-        ('query,a,b,answer\n"q,x,y,a\n', "not CSV"),
+        ("query,a,b,answer,seconds\nq,x,y,a,soon\n", r"prefs.csv:2: seconds must be a number, got 'soon'"),
+        ("query,a,b,answer\nq,x,y,\n", "has no preferences"),
+        ('query,a,b,answer\n"q,x,y,a\n', "invalid CSV"),
     ],
 )
 def test_bad_files_are_named(tmp_path: Path, text: str, message: str) -> None:
@@ -133,7 +133,7 @@ def test_the_assignment_is_the_papers() -> None:
 def test_the_simulated_study_has_all_three_tables() -> None:
     judged = simulated_study(queries=10, documents=12, k=4, seed=2)
     assert timing(judged.preferences).seconds == pytest.approx(5.5, rel=0.15)
-    assert timing(judged.grades).judgments_a_query == 12
+    assert timing(judged.grades).judgments_per_query == 12
     for pairs in (pairs_judged(judged.preferences), pairs_by_grades(judged.grades)):
         table = agreement(pairs)
         np.testing.assert_allclose(table.rows.sum(1), 1.0)

@@ -47,7 +47,7 @@ def test_a_person_is_timed_and_asked_until_the_answer_is_one() -> None:
     person = Person("ann", str.upper, shown.append, lambda _: next(replies), lambda: next(ticks))
     assert person.judge("jaguar", Question("d1", "d2")) == ("tie", 7.5)
     assert shown[:3] == ["Query: jaguar", "A: D1", "B: D2"]
-    assert sum("is no answer" in line for line in shown) == 2
+    assert sum("invalid answer" in line for line in shown) == 2
     assert person.judge("jaguar", Question("d3")) == ("good", 2.0)
 
 
@@ -166,14 +166,14 @@ def test_a_whole_labelling_and_its_cache(server: Server, tmp_path: Path) -> None
     assert label(Labelling(items, 3), later, "q").result == done.result
     assert len(server.requests) == judge.requests  # not one more
     cache.write_text("nonsense\n")
-    with pytest.raises(InputError, match=r"replies.jsonl:1: this is no stored reply"):
+    with pytest.raises(InputError, match=r"replies.jsonl:1: invalid cache entry"):
         ChatJudge("model", Endpoint(server.url, "m"), cache=cache)
 
 
 def test_the_budget_holds(server: Server) -> None:
     judge = ChatJudge("model", Endpoint(server.url, "m"), budget=3)
     judge.judge("q", Question("x", "y"))
-    with pytest.raises(InputError, match="budget of 3 requests is spent"):
+    with pytest.raises(InputError, match="budget of 3 requests is used up"):
         judge.judge("q", Question("x", "z"))
     assert len(server.requests) == 3
 
@@ -231,7 +231,7 @@ def test_failures_are_named(server: Server, monkeypatch: pytest.MonkeyPatch) -> 
         Endpoint(server.url, "m", **quiet).complete(message)
     with pytest.raises(InputError, match="does not answer"):
         Endpoint("http://127.0.0.1:9/v1", "m", retries=0, **quiet).complete(message)
-    with pytest.raises(InputError, match="no web address"):
+    with pytest.raises(InputError, match="invalid URL"):
         Endpoint("file:///etc/passwd", "m")
     monkeypatch.delenv("TOPKIT_TEST_KEY", raising=False)
     keyed = Endpoint(server.url, "m", key_variable="TOPKIT_TEST_KEY", **quiet)

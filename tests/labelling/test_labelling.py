@@ -208,7 +208,7 @@ def test_a_document_of_the_last_question_keeps_its_side() -> None:
 
 
 def test_bad_input_is_named() -> None:
-    with pytest.raises(tk.InputError, match="nothing to label"):
+    with pytest.raises(tk.InputError, match="no items to label"):
         Labelling([], 3)
     with pytest.raises(tk.InputError, match="'x' is given twice"):
         Labelling(["x", "y", "x"], 3)
@@ -216,12 +216,12 @@ def test_bad_input_is_named() -> None:
         Labelling(["x"], 0)
     with pytest.raises(tk.InputError, match=r"unknown strategy 'best'.*adaptive"):
         Labelling(["x"], 1, "best")
-    with pytest.raises(tk.InputError, match="'z', which is no item"):
+    with pytest.raises(tk.InputError, match="'z', which is not an item"):
         Labelling(["x", "y"], 1, prior=["z"])
     with pytest.raises(tk.InputError, match="an item twice"):
         Labelling(["x", "y"], 1, prior=["x", "x"])
     lab = Labelling(["x", "y"], 1)
-    with pytest.raises(tk.InputError, match="'perfect' is no answer"):
+    with pytest.raises(tk.InputError, match="invalid answer 'perfect'"):
         lab.answer("perfect")
     done = lab.answer("a")
     with pytest.raises(tk.InputError, match="complete"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from tests.labelling.plays import by_rank, play
+from tests.support.labelling import by_rank, play
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.simulate import Setting, prior_ranking, simulate
 from topkit.labelling.strategies.forest import MATCH, lightest_first
@@ -103,13 +103,13 @@ def test_trust_finds_the_correlation() -> None:
         for _ in range(8):
             hit = rng.random(n) < chances[:, index]
             for place in range(n):
-                trust.saw(chances[place] if hit[place] else 1 - chances[place])
+                trust.add(chances[place] if hit[place] else 1 - chances[place])
         assert int(np.argmax(trust.belief())) == index
 
 
 def test_newcomer_chances_rise_down_the_list_and_mean_what_they_say() -> None:
     newcomer = Newcomer(30, Trust())
-    newcomer.seen(0, 10)
+    newcomer.add(0, 10)
     chances = newcomer.chances(10, 10, 10)
     assert chances.shape == (10, len(CORRELATIONS))
     assert (np.diff(chances, axis=0) >= 0).all()

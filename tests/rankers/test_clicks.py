@@ -368,11 +368,11 @@ def test_page_files_round_trip(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("s\tq\t[a]\t[1]", "4 fields"),
+        ("s\tq\t[a]\t[1]", "got 4"),
         ("s\tq\t[a, b]\t[1, 1]\t[0]", "as long as"),
         ("s\tq\t[]\t[]\t[]", "as long as"),
         ("s\tq\ta\t[1]\t[0]", "brackets"),
-        ("s\tq\t[a]\t[1]\t[2]", "neither 0 nor 1"),
+        ("s\tq\t[a]\t[1]\t[2]", "expected clicks of 0 or 1"),
         ("s\tq\t[a]\t[1]\t[1]\t[good]", "not a number"),
         ("s\tq\t[a]\t[1]\t[1]\t[nan]", "finite"),
     ],

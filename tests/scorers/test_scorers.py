@@ -153,7 +153,7 @@ def test_trace_ends_for_each_of_its_reasons() -> None:
     assert (patient.reason, patient.best_step, patient.best) == ("patience", 1, 0.3)
     limited = Trace(2)
     assert [limited.go_on(v) for v in (3.0, 2.0, 1.0)] == [True, True, False]
-    with pytest.warns(NotConverged, match="did not settle in 2 steps; the last value was 1"):
+    with pytest.warns(NotConverged, match="did not converge in 2 steps; the last value was 1"):
         limited.warn_unless_converged("the test")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

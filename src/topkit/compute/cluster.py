@@ -1,7 +1,7 @@
-"""Work on a Dask cluster: maps in order, and values that stay with the workers between maps.
+"""Work on a Dask cluster: maps in order, and values that stay on the workers between maps.
 
-What stays with a worker is always the result of a task that can be done again (a file and a range of rows),
-never data that was only sent: so when a worker dies, Dask does its tasks again elsewhere.
+A value that stays on a worker is always the result of a task that can be repeated (a file and a range of
+rows), never data that was only sent. If a worker dies, Dask repeats its tasks on another worker.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any, TypeVar
 from topkit.compute.extras import require
 from topkit.compute.threads import THREAD_VARIABLES
 
-T = TypeVar("T")
 R = TypeVar("R")
 
 LOCAL = "local"
-"""The address of a cluster that is started here and ends with the command."""
+"""The address of a cluster of local processes that is started here and ends with the command."""
 RETRIES = 3
-"""How often Dask repeats a task whose worker was lost."""
+"""How often Dask repeats a task whose worker was lost; a task that kills four workers is to blame itself."""
 CONNECT_SECONDS = 10
+"""How long to wait for a scheduler: one that is running answers within a second, even on a slow network."""
 
 
 class ClusterError(Exception):
@@ -31,7 +31,7 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True)
 class Kept:
-    """Values that stay with the workers that made them."""
+    """Values that stay on the workers that computed them."""
 
     futures: tuple[Any, ...]
 
@@ -46,46 +46,49 @@ class Cluster:
     client: Any
 
     @property
+    def addresses(self) -> list[str]:
+        """The addresses of the workers that are connected now."""
+        return sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    @property
     def workers(self) -> int:
-        """Workers that are there now."""
-        return len(self.client.scheduler_info(n_workers=-1)["workers"])
+        """The number of workers that are connected now."""
+        return len(self.addresses)
 
     def map(self, function: Callable[..., R], items: Sequence[Any], *fixed: Any) -> list[R]:
         """``[function(item, *fixed) for item in items]`` on the workers; results in order."""
-        futures = self._submit(function, items, fixed)
-        results: list[R] = self.client.gather(futures)
+        results: list[R] = self.client.gather(self.submit(function, items, *fixed))
         return results
 
-    def keep(self, function: Callable[..., Any], items: Sequence[Any], *fixed: Any) -> Kept:
-        """Start ``function(item, *fixed)`` for every item; the results stay where they are made.
+    def submit(self, function: Callable[..., Any], items: Sequence[Any], *fixed: Any) -> list[Any]:
+        """The futures of ``function(item, *fixed)`` for every item."""
+        columns = [list(items), *([value] * len(items) for value in fixed)]
+        futures: list[Any] = self.client.map(function, *columns, pure=False, retries=RETRIES)
+        return futures
 
-        Items are dealt out to the workers in turn: Dask by itself fills one worker while the others start. A
-        worker that is lost loses its turn too.
+    def keep(self, function: Callable[..., Any], items: Sequence[Any], *fixed: Any) -> Kept:
+        """Start ``function(item, *fixed)`` for every item; the results stay on the workers.
+
+        Items are assigned to the workers in turn, because Dask alone fills one worker while the others start.
+        If a worker is lost, any other worker may take its items.
         """
-        places = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+        addresses = self.addresses
+        options = {"pure": False, "retries": RETRIES, "allow_other_workers": True}
         return Kept(
             tuple(
-                self.client.submit(
-                    function,
-                    item,
-                    *fixed,
-                    pure=False,
-                    retries=RETRIES,
-                    workers=[places[i % len(places)]],
-                    allow_other_workers=True,
-                )
+                self.client.submit(function, item, *fixed, workers=[addresses[i % len(addresses)]], **options)
                 for i, item in enumerate(items)
             )
         )
 
     def over(self, kept: Kept, function: Callable[..., R], *fixed: Any) -> list[R]:
-        """``function(value, *fixed)`` of every kept value, where the value is; results in order."""
+        """``function(value, *fixed)`` for every kept value, on its worker; results in order."""
         return self.map(function, kept.futures, *fixed)
 
     def columns(
         self, kept: Kept, picks: Sequence[Callable[[Any], Any]], shapes: Sequence[Sequence[tuple[int, ...]]]
     ) -> list[Any]:
-        """Dask arrays with a chunk a kept value: ``pick(value)`` of shape ``shapes[pick][value]``."""
+        """Dask arrays with one chunk per kept value: ``pick(value)`` has shape ``shapes[pick][value]``."""
         import dask
         from dask import array
 
@@ -93,21 +96,19 @@ class Cluster:
             array.concatenate(
                 [
                     array.from_delayed(dask.delayed(pick)(future), shape, dtype="float32")
-                    for future, shape in zip(kept.futures, own, strict=True)
+                    for future, shape in zip(kept.futures, column_shapes, strict=True)
                 ]
             )
-            for pick, own in zip(picks, shapes, strict=True)
+            for pick, column_shapes in zip(picks, shapes, strict=True)
         ]
-
-    def _submit(self, function: Callable[..., Any], items: Sequence[Any], fixed: Sequence[Any]) -> list[Any]:
-        columns = [list(items), *([value] * len(items) for value in fixed)]
-        found: list[Any] = self.client.map(function, *columns, pure=False, retries=RETRIES)
-        return found
 
 
 @contextmanager
 def connected(address: str = LOCAL, workers: int | None = None) -> Iterator[Cluster]:
-    """The cluster at an address such as ``tcp://host:8786``, or one of local processes, a thread each."""
+    """The cluster at an address such as ``tcp://host:8786``, or a local one: one thread per process.
+
+    ``workers`` is the number of local processes; the default is one per core.
+    """
     distributed = require("distributed", "dask")
     if address == LOCAL:
         with _local(distributed, workers or os.cpu_count() or 1) as client:
@@ -117,7 +118,7 @@ def connected(address: str = LOCAL, workers: int | None = None) -> Iterator[Clus
         client = distributed.Client(address, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(
-            f"there is no Dask scheduler at {address!r} ({error}); start one with 'dask scheduler'"
+            f"no Dask scheduler at {address!r} answers ({error}); start one with 'dask scheduler'"
         ) from None
     with client:
         yield Cluster(client)
@@ -127,7 +128,7 @@ def connected(address: str = LOCAL, workers: int | None = None) -> Iterator[Clus
 def _local(distributed: Any, workers: int) -> Iterator[Any]:
     import dask
 
-    # partitions are as large as memory allows: moving one to an idle worker costs more than waiting
+    # Partitions are as large as memory allows: moving one to an idle worker costs more than waiting.
     with (
         dask.config.set({"distributed.scheduler.work-stealing": False}),
         distributed.LocalCluster(

@@ -1,4 +1,4 @@
-"""Many independent pieces of work, on processes of this machine or on a Dask cluster, as they finish."""
+"""Many independent tasks, on processes of this machine or on a Dask cluster; results as they finish."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
-from topkit.compute.cluster import RETRIES, connected
+from topkit.compute.cluster import connected
 from topkit.compute.extras import require
-from topkit.compute.threads import THREAD_VARIABLES
+from topkit.compute.threads import THREAD_VARIABLES, THREADS_VARIABLE
 
 
 class Finished(NamedTuple):
-    """The piece at this place of the list is done: its result, or what went wrong."""
+    """The cell at position ``place`` of the list is done: its result, or the error that it raised."""
 
     place: int
     result: str
@@ -26,10 +26,10 @@ def run_cells(
 ) -> Generator[Finished]:
     """``function(cell)`` for every cell, yielded as they finish, in any order.
 
-    Cells and results are texts, so that a piece of work is the same wherever it is done; ``function`` must be
-    importable. ``jobs`` processes of one thread each do the work, or this process itself where it is one, or
-    the workers of the Dask scheduler at the address ``dask``. An exception of one cell does not stop the
-    others. Closing the iterator ends all work at once, and so does the end of this process, however sudden.
+    Cells and results are strings, so that a task is the same on any machine; ``function`` must be importable.
+    The work runs on ``jobs`` processes of one thread each, in this process if ``jobs`` is 1, or on the
+    workers of the Dask scheduler at the address ``dask``. An exception in one cell does not stop the others.
+    All work ends at once when the iterator is closed or this process ends, even if it is killed.
 
     >>> sorted(done.result for done in run_cells(str.upper, ["a", "b"]))
     ['A', 'B']
@@ -42,10 +42,10 @@ def run_cells(
 def _here(function: Callable[[str], str], cells: Sequence[str]) -> Generator[Finished]:
     for place, cell in enumerate(cells):
         try:
-            done = Finished(place, function(cell))
+            finished = Finished(place, function(cell))
         except Exception as error:
-            done = Finished(place, "", error)
-        yield done
+            finished = Finished(place, "", error)
+        yield finished
 
 
 # -- processes ---------------------------------------------------------------------------------------------
@@ -57,20 +57,20 @@ def _on_processes(function: Callable[[str], str], cells: Sequence[str], jobs: in
     reader, lifeline = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(min(jobs, len(cells)) or 1, context, _enter_worker, (reader,))
     try:
-        places = {pool.submit(_one_thread_each, function, cell): place for place, cell in enumerate(cells)}
+        places = {pool.submit(_one_thread_each, cell, function): place for place, cell in enumerate(cells)}
         for future in as_completed(places):
             yield _outcome(places[future], future)
         pool.shutdown()
     finally:
-        lifeline.close()  # workers that are still at work end now
+        lifeline.close()  # ends the workers that are still busy
         reader.close()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _enter_worker(lifeline: Any) -> None:
-    """Bound the threads, leave Ctrl-C to the parent, and end when the parent lets go of its lifeline.
+    """Limit the threads, leave Ctrl-C to the parent, and exit when the parent's end of the pipe closes.
 
-    Only the parent holds the other end, so it closes even if the parent is killed.
+    Only the parent holds that end, so it also closes when the parent is killed.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in THREAD_VARIABLES:
@@ -85,11 +85,11 @@ def _enter_worker(lifeline: Any) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _one_thread_each(function: Callable[[str], str], cell: str) -> str:
-    """Run a cell with one thread a library, so that as many cells as there are cores run well together."""
+def _one_thread_each(cell: str, function: Callable[[str], str]) -> str:
+    """Run a cell with one thread per library, so that one cell per core can run at the same time."""
     from threadpoolctl import threadpool_limits
 
-    os.environ["TOPKIT_THREADS"] = "1"
+    os.environ[THREADS_VARIABLE] = "1"
     with threadpool_limits(1):
         return function(cell)
 
@@ -103,15 +103,12 @@ def _outcome(place: int, future: Any) -> Finished:
 
 # -- Dask --------------------------------------------------------------------------------------------------
 def _on_dask(function: Callable[[str], str], cells: Sequence[str], address: str) -> Generator[Finished]:
+    distributed = require("distributed", "dask")
     with connected(address) as cluster:
-        client = cluster.client
-        distributed = require("distributed", "dask")
-        futures = client.map(
-            _one_thread_each, [function] * len(cells), list(cells), pure=False, retries=RETRIES
-        )
+        futures = cluster.submit(_one_thread_each, cells, function)
         places = {future.key: place for place, future in enumerate(futures)}
         try:
             for future in distributed.as_completed(futures):
                 yield _outcome(places[future.key], future)
         finally:
-            client.cancel(futures)
+            cluster.client.cancel(futures)

@@ -1,4 +1,4 @@
-"""Optional dependencies: imported where they are used, with an error that names the extra to install."""
+"""Optional dependencies: imported where they are used; a missing one gives an error that names the extra."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def require(module: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         top = module.partition(".")[0]
         if error.name is None or error.name.partition(".")[0] != top:
-            raise  # the package is there, but one of its own imports is not
+            raise  # the package is installed, but one of its dependencies is missing
         raise MissingExtraError(top, extra) from None
 
 

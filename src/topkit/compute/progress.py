@@ -1,11 +1,11 @@
-"""How long work tells of its progress, without knowing who listens."""
+"""Progress of long computations: they call a function after each step and do not know what it shows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Report = Callable[[str, int, int, float], None]
-"""(what the value is, step, most steps, value): called after every step."""
+"""(name of the value, step, maximum number of steps, value): called after each step."""
 
 
 def silent(what: str, step: int, steps: int, value: float) -> None:

@@ -1,4 +1,4 @@
-"""The one stopping rule of every iteration (descent, boosting, EM, cutting planes), with the trace it saw."""
+"""The stopping rule of every iteration (descent, boosting, EM, cutting planes), with the trace of values."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 
 class NotConverged(UserWarning):
-    """An iteration ended at its step limit before it had settled."""
+    """An iteration ended at its step limit before it converged."""
 
 
 @dataclass
 class Trace:
-    """Decides after each step whether to go on, and keeps the value of every step.
+    """Decides after each step whether to continue, and keeps the value of every step.
 
-    It stops when a step changes the value by at most ``tolerance`` times the larger of 1 and its size
-    (settled), when no step in the last ``patience`` was the best so far (patience), or after ``max_steps``.
+    The iteration stops when a step changes the value by at most ``tolerance`` · max(1, |value|) (settled),
+    when none of the last ``patience`` steps was the best so far (patience), or after ``max_steps``.
 
     >>> trace = Trace(max_steps=50, tolerance=1e-3)
     >>> x = 1.0
@@ -31,14 +31,14 @@ class Trace:
     patience: int | None = None
     larger_is_better: bool = False
     values: list[float] = field(default_factory=list)
-    """The value before the first step, then after each."""
+    """The value before the first step, then after each step."""
     best_step: int = 0
     reason: str = ""
-    """Why it ended: ``settled``, ``patience``, ``step limit``. Empty while it runs."""
+    """Why it stopped: ``settled``, ``patience`` or ``step limit``. Empty while it runs."""
 
     def __post_init__(self) -> None:
         if self.max_steps < 0:
-            raise ValueError(f"max_steps must not be negative: {self.max_steps}")
+            raise ValueError(f"max_steps must be at least 0, got {self.max_steps}")
 
     @property
     def steps(self) -> int:
@@ -47,12 +47,12 @@ class Trace:
 
     @property
     def best(self) -> float:
-        """The best value seen."""
+        """The best value so far."""
         return self.values[self.best_step]
 
     @property
     def converged(self) -> bool:
-        """Whether it ended for a better reason than the step limit."""
+        """Whether it stopped for a reason other than the step limit."""
         return self.reason not in ("", "step limit")
 
     def go_on(self, value: float) -> bool:
@@ -75,10 +75,10 @@ class Trace:
         return not self.reason
 
     def warn_unless_converged(self, what: str) -> None:
-        """Warn with :class:`NotConverged` if the step limit ended it."""
+        """Warn with :class:`NotConverged` if it stopped at the step limit."""
         if self.reason == "step limit":
             warnings.warn(
-                f"{what} did not settle in {self.max_steps} steps; the last value was {self.values[-1]:g}",
+                f"{what} did not converge in {self.max_steps} steps; the last value was {self.values[-1]:g}",
                 NotConverged,
                 stacklevel=3,
             )

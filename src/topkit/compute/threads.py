@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -14,8 +15,11 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 R = TypeVar("R")
 
+THREADS_VARIABLE = "TOPKIT_THREADS"
+"""The environment variable that sets the number of threads of topkit."""
+
 THREAD_VARIABLES = (
-    "TOPKIT_THREADS",
+    THREADS_VARIABLE,
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -28,13 +32,15 @@ CHUNK = 1 << 14
 
 
 def thread_count() -> int:
-    """Threads to use: ``TOPKIT_THREADS`` if set, else the cores this process may run on.
+    """Threads to use: ``TOPKIT_THREADS`` if set, else the cores that this process may run on.
 
-    Results never depend on it; only the time does.
+    Only the time depends on it, never a result. An invalid value is ignored with a warning.
     """
-    setting = os.environ.get("TOPKIT_THREADS", "")
-    if setting.isdigit() and int(setting) > 0:
+    setting = os.environ.get(THREADS_VARIABLE, "").strip()
+    if setting.isdecimal() and int(setting) > 0:
         return int(setting)
+    if setting:
+        warnings.warn(f"{THREADS_VARIABLE} must be a positive integer, got {setting!r}", stacklevel=2)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -54,18 +60,18 @@ def thread_map(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
 
 
 def query_chunks(ptr: NDArray[np.int64], documents: int = CHUNK) -> list[tuple[int, int]]:
-    """Ranges of queries (first, last) of about equal size, one per thread, in order.
+    """Ranges of queries ``[first, last)`` with about equally many documents, one per thread, in order.
 
-    A chunk has at least about ``documents`` documents, so small data gives one chunk.
+    A chunk has at least about ``documents`` documents, so small data gives one chunk. No chunk is empty.
     """
     total, queries = int(ptr[-1]), len(ptr) - 1
     count = min(thread_count(), max(1, total // documents))
     cuts = np.searchsorted(ptr, np.linspace(0, total, count + 1)[1:-1])
-    return list(pairwise([0, *cuts.tolist(), queries]))
+    return list(pairwise(np.unique([0, *cuts.tolist(), queries]).tolist()))
 
 
 def row_chunks(rows: int, at_least: int = CHUNK) -> list[tuple[int, int]]:
-    """Ranges of rows (first, last) of equal size, one per thread, for work that does not respect queries."""
+    """Ranges of rows ``[first, last)`` of equal size, for work that does not depend on queries."""
     count = min(thread_count(), max(1, rows // at_least))
     return list(pairwise(np.linspace(0, rows, count + 1).astype(int).tolist()))
 

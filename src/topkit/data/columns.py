@@ -1,11 +1,11 @@
-"""Columns of white-space separated text, at the speed of one bytes.split where all lines are alike."""
+"""Columns of text separated by white space; where all lines are regular, one ``bytes.split`` reads them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress, count, islice
 from operator import ne
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,64 +16,79 @@ from topkit.data.files import FilePath, line_chunks
 Field = TypeVar("Field", str, bytes)
 
 
-def read_columns(
-    path: FilePath, width: int, wanted: tuple[int, ...], form: str, *, more: bool = False
-) -> tuple[list[list[bytes]], NDArray[np.int64]]:
-    """The columns with these numbers of a file that has ``width``, and the line number of each row.
+class Layout(NamedTuple):
+    """The fields of a line: how many, whether more are allowed, and an example for error messages."""
 
-    Blank lines and lines that start with ``#`` are skipped. A line with fewer fields is an error that shows
-    the right ``form``; so is one with more, unless ``more`` lets it pass.
+    width: int
+    example: str
+    more: bool = False
+
+
+def read_columns(
+    path: FilePath, layout: Layout, numbers: tuple[int, ...]
+) -> tuple[list[list[bytes]], NDArray[np.int64]]:
+    """The columns with these numbers, and the line number of each row.
+
+    Blank lines and lines that start with ``#`` are skipped. A wrong number of fields is an error.
     """
-    found: list[list[bytes]] = [[] for _ in wanted]
+    columns: list[list[bytes]] = [[] for _ in numbers]
     lines: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for chunk, first_line in line_chunks(path):
-        tokens = _all_alike(chunk, width)
+        tokens = _split_regular(chunk, layout.width)
         if tokens is not None:
-            numbers = np.arange(first_line, first_line + len(tokens) // width)
+            chunk_lines = np.arange(first_line, first_line + len(tokens) // layout.width)
         else:
-            tokens, numbers = _one_by_one(chunk, first_line, width, form, more, path)
-        for column, place in zip(found, wanted, strict=True):
-            column += tokens[place::width]
-        lines.append(numbers)
-    return found, np.concatenate(lines)
+            tokens, chunk_lines = _split_lines(chunk, first_line, layout, path)
+        for column, number in zip(columns, numbers, strict=True):
+            column += tokens[number :: layout.width]
+        lines.append(chunk_lines)
+    return columns, np.concatenate(lines)
 
 
-def _all_alike(chunk: bytes, width: int) -> list[bytes] | None:
-    """All fields, if every line has exactly ``width`` and none is a comment or odd; else None."""
+def _split_regular(chunk: bytes, width: int) -> list[bytes] | None:
+    """All fields, if every line has exactly ``width`` of them and none is a comment; else None."""
     text = np.frombuffer(chunk, np.uint8)
     blank = text <= 32
-    before = np.flatnonzero(blank[:-1] & ~blank[1:])  # the place before each field but the first
+    before = np.flatnonzero(blank[:-1] & ~blank[1:])  # the position before each field but the first
     ends = np.flatnonzero(text == 10)
     if blank[0] or len(before) + 1 != width * len(ends):
         return None
     if (before[width - 2 :: width] > ends).any() or (before[width - 1 :: width] < ends[:-1]).any():
         return None
     tokens = chunk.split()
-    if len(tokens) != len(before) + 1:  # bytes.split does not take all control characters for white space
+    if len(tokens) != len(before) + 1:  # bytes.split does not treat all control characters as white space
         return None
     return None if any(first.startswith(b"#") for first in set(tokens[::width])) else tokens
 
 
-def _one_by_one(
-    chunk: bytes, first_line: int, width: int, form: str, more: bool, path: FilePath
+def _split_lines(
+    chunk: bytes, first_line: int, layout: Layout, path: FilePath
 ) -> tuple[list[bytes], NDArray[np.int64]]:
-    """The fields and line numbers where lines may be blank, comments or wrong."""
+    """The fields and line numbers where lines may be blank, comments or invalid."""
     tokens: list[bytes] = []
     lines: list[int] = []
     for line, text in enumerate(chunk.split(b"\n")[:-1], first_line):
         fields = text.split()
         if not fields or fields[0].startswith(b"#"):
             continue
-        if len(fields) < width or (len(fields) > width and not more):
-            said = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
-            raise InputError(f"{said} where {width} belong", form, file=path, line=line)
-        tokens += fields[:width]
+        if len(fields) < layout.width or (len(fields) > layout.width and not layout.more):
+            raise InputError(field_count(layout.width, len(fields)), layout.example, file=path, line=line)
+        tokens += fields[: layout.width]
         lines.append(line)
     return tokens, np.array(lines, np.int64)
 
 
+def field_count(expected: int | str, got: int) -> str:
+    """The message for a line with a wrong number of fields.
+
+    >>> field_count("4 to 6", 3)
+    'expected 4 to 6 fields, got 3'
+    """
+    return f"expected {expected} fields, got {got}"
+
+
 def changes(column: Sequence[Field]) -> list[int]:
-    """Places whose field differs from the one before, and 0.
+    """Positions whose field differs from the one before, and 0.
 
     >>> changes(["a", "a", "b", "a"])
     [0, 2, 3]
@@ -82,5 +97,19 @@ def changes(column: Sequence[Field]) -> list[int]:
 
 
 def decoded(column: list[bytes]) -> list[str]:
-    """The fields as strings; one call to decode instead of one a field."""
+    """The fields as strings, by one call to decode for all of them."""
     return b"\n".join(column).decode("utf-8", "surrogateescape").split("\n") if column else []
+
+
+def first_repeated(keys: Iterable[tuple[object, bytes]]) -> int:
+    """The position of the first key that occurred before, or −1.
+
+    >>> first_repeated([(0, b"x"), (1, b"x"), (0, b"x")])
+    2
+    """
+    earlier: set[tuple[object, bytes]] = set()
+    for position, key in enumerate(keys):
+        if key in earlier:
+            return position
+        earlier.add(key)
+    return -1

@@ -1,11 +1,13 @@
-"""Dataset: documents with features and labels, query by query. An immutable value."""
+"""Dataset: documents with features and labels, grouped by query. An immutable value."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +21,11 @@ from topkit.data.truth import GRADED, Truth, check_labels, order_labels, top_k_l
 class Dataset:
     """Feature vectors and labels of documents, grouped by query; query q is rows ``ptr[q]:ptr[q+1]``.
 
-    Lists are ragged and never padded. ``X`` is float32 in C order with NaN for a missing feature;
-    ``y`` is float32 and what it means is said by ``truth``.
+    Lists are ragged and never padded. ``X`` is float32 in C order with NaN for a missing feature. ``y`` is
+    float32; ``truth`` says what the labels mean.
+
+    Any array-like is accepted and converted. An array that already has the right type and order is not
+    copied: the data set holds a read-only view of it, and the caller's array stays writable.
 
     >>> ds = Dataset.build([[1.0], [0.5], [0.2]], [2, 0, 1], ["q1", "q1", "q2"])
     >>> ds
@@ -37,32 +42,40 @@ class Dataset:
     feature_names: tuple[str, ...] | None = None
     truth: Truth = GRADED
     notes: Strings | None = None
-    """What else a file said of each document, kept so that nothing is lost on the way through."""
+    """The rest of each document's comment, kept so that nothing is lost when a file is read and written."""
 
     def __post_init__(self) -> None:
-        n, queries = len(self.y), len(self.qids)
-        if self.X.ndim != 2 or self.X.dtype != np.float32 or not self.X.flags.c_contiguous:
-            raise ValueError("X must be a C-ordered float32 matrix")
-        if self.y.shape != (n,) or self.y.dtype != np.float32 or len(self.X) != n:
-            raise ValueError(
-                f"y must be float32 and hold one label a row of X: {len(self.X)} rows, {n} labels"
-            )
+        set_field = object.__setattr__
+        for name, dtype in (("X", np.float32), ("y", np.float32), ("ptr", np.int64)):
+            set_field(self, name, read_only(getattr(self, name), dtype, name))
+        for name in ("qids", "feature_names"):
+            if getattr(self, name) is not None:
+                set_field(self, name, tuple(map(str, getattr(self, name))))
+        for name in ("doc_ids", "notes"):
+            if getattr(self, name) is not None:
+                set_field(self, name, Strings.of(getattr(self, name)))
+        self._check()
+        check_labels(self.y, self.ptr, self.truth)
+
+    def _check(self) -> None:
+        if self.X.ndim != 2:
+            raise InputError(f"X must be a matrix, got an array with {self.X.ndim} dimensions")
+        n, queries = len(self.X), len(self.qids)
+        if self.y.shape != (n,):
+            raise InputError(f"y must have one label per row of X: {n} rows, labels of shape {self.y.shape}")
+        if not np.isfinite(self.y).all():
+            raise InputError("labels must be finite numbers")
         if self.ptr.shape != (queries + 1,) or self.ptr[0] != 0 or self.ptr[-1] != n:
-            raise ValueError("ptr must run from 0 to the number of documents, one step a query")
+            raise InputError(f"ptr must have {queries + 1} entries from 0 to {n}, the number of documents")
         if (np.diff(self.ptr) < 1).any():
-            raise ValueError("every query needs at least one document")
+            raise InputError("every query needs at least one document")
         if len(set(self.qids)) != queries:
-            raise ValueError("query ids must differ")
+            raise InputError("query ids must be unique")
         for name, column in (("doc_ids", self.doc_ids), ("notes", self.notes)):
             if column is not None and len(column) != n:
-                raise ValueError(f"{name} must hold one string a document")
+                raise InputError(f"{name} must have one string per document: {len(column)} for {n} documents")
         if self.feature_names is not None and len(self.feature_names) != self.X.shape[1]:
-            raise ValueError(f"{len(self.feature_names)} feature names for {self.X.shape[1]} features")
-        if not np.isfinite(self.y).all():
-            raise ValueError("labels must be finite numbers")
-        check_labels(self.y, self.ptr, self.truth)
-        for array in (self.X, self.y, self.ptr):
-            array.flags.writeable = False
+            raise InputError(f"{len(self.feature_names)} feature names for {self.X.shape[1]} features")
 
     @classmethod
     def build(
@@ -75,17 +88,16 @@ class Dataset:
         feature_names: Sequence[str] | None = None,
         truth: Truth | str = "graded",
     ) -> Dataset:
-        """A data set from arrays, with the query id of every row; rows of one query must be neighbours."""
-        names = [str(value) for value in qid]
-        starts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
-        qids = tuple(names[i] for i in starts)
-        if len(set(qids)) != len(qids):
-            raise InputError("rows of one query must be neighbours", "sort the rows by query id first")
+        """A data set from copies of arrays, with the query id of every row.
+
+        The rows of a query must be contiguous. Ids of any type are accepted; ``str(id)`` is kept.
+        """
+        starts, qids = _query_starts(qid)
         return cls(
             np.array(X, np.float32, order="C", ndmin=2),
             np.array(y, np.float32),
-            np.array([*starts, len(names)], np.int64),
-            qids,
+            np.append(starts, len(qid)),
+            tuple(qids),
             None if doc_ids is None else Strings.of(doc_ids),
             None if feature_names is None else tuple(feature_names),
             Truth.parse(truth) if isinstance(truth, str) else truth,
@@ -105,12 +117,12 @@ class Dataset:
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """Documents of each query."""
+        """The number of documents of each query."""
         return np.diff(self.ptr)
 
     @cached_property
     def query_index(self) -> NDArray[np.int64]:
-        """For each document, the number of its query."""
+        """The position of each document's query in ``qids``."""
         return np.repeat(np.arange(self.n_queries), self.lengths)
 
     def __iter__(self) -> Iterator[tuple[str, slice]]:
@@ -119,18 +131,18 @@ class Dataset:
             yield qid, slice(int(self.ptr[q]), int(self.ptr[q + 1]))
 
     def names_of_features(self) -> tuple[str, ...]:
-        """The feature names, or the numbers that LETOR files count them by."""
+        """The feature names, or their numbers from 1 as in LETOR files."""
         return self.feature_names or tuple(str(i + 1) for i in range(self.n_features))
 
     def names_of_documents(self) -> Strings:
-        """The document ids, or ``query:place`` where the data has none."""
+        """The document ids, or ``query:position`` if the data has none."""
         if self.doc_ids is not None:
             return self.doc_ids
         return Strings.of(f"{qid}:{i + 1}" for qid, rows in self for i in range(rows.stop - rows.start))
 
     # -- parts ---------------------------------------------------------------------------------------------
     def select(self, queries: ArrayLike) -> Dataset:
-        """The queries at these positions (or under this mask), in this order."""
+        """The queries at these positions, in this order, or those where a Boolean mask is true."""
         chosen = np.asarray(queries)
         chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64)
         lengths = self.lengths[chosen]
@@ -148,7 +160,7 @@ class Dataset:
         )
 
     def features(self, columns: ArrayLike) -> Dataset:
-        """The same documents with these feature columns only."""
+        """The same documents with only these feature columns."""
         index = np.asarray(columns, np.int64)
         names = self.feature_names
         return replace(
@@ -157,9 +169,11 @@ class Dataset:
             feature_names=None if names is None else tuple(names[int(i)] for i in index),
         )
 
-    def with_features(self, X: NDArray[np.float32], names: Sequence[str] | None = None) -> Dataset:
+    def with_features(self, X: ArrayLike, names: Sequence[str] | None = None) -> Dataset:
         """The same documents with other features."""
-        return replace(self, X=X, feature_names=None if names is None else tuple(names))
+        return replace(
+            self, X=np.asarray(X, np.float32), feature_names=None if names is None else tuple(names)
+        )
 
     def with_labels(self, y: ArrayLike, truth: Truth) -> Dataset:
         """The same documents with other labels."""
@@ -167,19 +181,19 @@ class Dataset:
 
     # -- truth ---------------------------------------------------------------------------------------------
     def as_order(self, seed: int = 0) -> Dataset:
-        """Full-order truth that agrees with the labels; equal labels are ordered at random (seeded)."""
+        """The full order of each list by its labels; equal labels are ordered at random by the seed."""
         if self.truth.kind == "order":
             return self
         return self.with_labels(order_labels(self.y, self.ptr, seed), Truth("order"))
 
     def top_k(self, k: int, seed: int = 0) -> Dataset:
-        """Top-k truth: the first k of the full order, or of a random order that agrees with the grades."""
+        """Top-k truth: the first k of the full order; equal labels are ordered at random by the seed."""
         if self.truth.k is not None and self.truth.k < k:
             raise InputError(
-                f"the order of the top {k} cannot be had from {self.truth} truth", f"use k ≤ {self.truth.k}"
+                f"the top {k} cannot be derived from {self.truth} truth", f"use k ≤ {self.truth.k}"
             )
         if k < 1:
-            raise InputError(f"k must be at least 1, not {k}")
+            raise InputError(f"k must be at least 1, got {k}")
         labels = top_k_labels(self.y, self.ptr, k, seed, ordered=self.truth.kind == "order")
         return self.with_labels(labels, Truth("top-k", k))
 
@@ -214,8 +228,8 @@ class Dataset:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        def count(n: int, one: str, many: str) -> str:
-            return f"{n} {one if n == 1 else many}"
+        def count(n: int, singular: str, plural: str) -> str:
+            return f"{n} {singular if n == 1 else plural}"
 
         shape = [
             count(self.n_queries, "query", "queries"),
@@ -226,21 +240,21 @@ class Dataset:
 
 
 def concatenate(parts: Sequence[Dataset]) -> Dataset:
-    """One data set of the queries of all parts, which must agree in features and truth."""
+    """One data set with the queries of all parts, which must have the same features and kind of truth."""
     first = parts[0]
     for part in parts[1:]:
         if part.n_features != first.n_features or part.feature_names != first.feature_names:
             raise InputError(
-                f"cannot join data sets of {first.n_features} and {part.n_features} features",
-                "give files with the same features",
+                f"cannot join data sets with {first.n_features} and {part.n_features} features",
+                "give data sets with the same features",
             )
         if part.truth != first.truth:
             raise InputError(f"cannot join {first.truth} and {part.truth} truth", "convert one of them first")
     qids = tuple(qid for part in parts for qid in part.qids)
     if len(set(qids)) != len(qids):
-        again = next(qid for qid in qids if qids.count(qid) > 1)
+        repeated = next(qid for qid, count in Counter(qids).items() if count > 1)
         raise InputError(
-            f"query {again!r} is in more than one of the data sets", "join sets of different queries"
+            f"query {repeated!r} is in more than one of the data sets", "join sets of different queries"
         )
 
     def joined(columns: list[Strings | None]) -> Strings | None:
@@ -259,3 +273,42 @@ def concatenate(parts: Sequence[Dataset]) -> Dataset:
         first.truth,
         joined([part.notes for part in parts]),
     )
+
+
+def check_contiguous(qids: Sequence[str], remedy: str, *, file: str | PathLike[str] | None = None) -> None:
+    """Raise if a query occurs twice in the queries of consecutive blocks of rows."""
+    if len(set(qids)) < len(qids):
+        qid = next(qid for qid, count in Counter(qids).items() if count > 1)
+        raise InputError(f"rows of query {qid!r} are not contiguous", remedy, file=file)
+
+
+def _query_starts(qid: Sequence[object] | NDArray[np.generic]) -> tuple[NDArray[np.int64], list[str]]:
+    """The first row of each query and its id, from the query id of every row."""
+    # an object array, because strings of fixed width would take as much memory as the longest of them
+    column = np.asarray(qid) if hasattr(qid, "__array__") else np.fromiter(qid, object, len(qid))
+    if column.ndim != 1:
+        raise InputError(f"qid must have one id per row, got an array with {column.ndim} dimensions")
+    changes = np.flatnonzero(column[1:] != column[:-1]) + 1
+    starts = np.concatenate([[0], changes])[: len(column)].astype(np.int64)
+    qids = [str(name) for name in column[starts]]
+    different = [i for i, name in enumerate(qids) if i == 0 or name != qids[i - 1]]  # 7 and "7" are one query
+    if len(different) < len(qids):
+        starts, qids = starts[different], [qids[i] for i in different]
+    check_contiguous(qids, "sort the rows by query id first")
+    return starts, qids
+
+
+def read_only(values: ArrayLike, dtype: type[np.generic], name: str) -> NDArray[Any]:
+    """The values as a read-only array in C order: a view if they have this type and order, else a copy.
+
+    The caller's array stays writable. Values that are not numbers, or too large for the type, are an error.
+    """
+    try:
+        with np.errstate(over="raise"):
+            view = np.asarray(values, dtype, order="C").view()
+    except FloatingPointError:
+        raise InputError(f"{name} has values that are too large for {np.dtype(dtype)}") from None
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers ({error})") from None
+    view.flags.writeable = False
+    return view

@@ -1,4 +1,4 @@
-"""What there is in a data set, in figures."""
+"""Summary statistics of a data set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topkit.data.dataset import Dataset
 
 
 class Facts(NamedTuple):
-    """Figures of a data set; see the fields' names."""
+    """Counts of queries, documents and features, and documents per query (shortest, median, longest)."""
 
     queries: int
     documents: int
@@ -19,9 +19,9 @@ class Facts(NamedTuple):
     longest: int
     features: int
     constant: int
-    """Features with one value throughout."""
+    """Features that have the same value in all documents."""
     labels: list[tuple[float, int]]
-    """The most frequent labels with their counts, at most eight, by label."""
+    """The eight most frequent labels with their counts, in the order of the labels."""
     single_label: int
     """Queries whose documents all have the same label: no method can learn from them."""
     missing: float
@@ -29,7 +29,7 @@ class Facts(NamedTuple):
 
 
 def describe(data: Dataset) -> Facts:
-    """The figures of a data set."""
+    """Summary statistics of a data set."""
     values, counts = np.unique(data.y, return_counts=True)
     frequent = np.sort(np.argsort(-counts, kind="stable")[:8])
     low = np.minimum.reduceat(data.y, data.ptr[:-1])

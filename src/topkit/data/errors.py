@@ -1,4 +1,4 @@
-"""The one exception for bad input: where it is, what is wrong, and what to do about it."""
+"""The exception for invalid input: where it is, what is wrong, and what to do about it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from os import PathLike, fspath
 
 
 class InputError(ValueError):
-    """Bad input from outside: a file, a line, a setting.
+    """Invalid input from a user: a file, a line, a setting.
 
     The command line prints it as one message without a traceback, so it must make sense on its own.
 

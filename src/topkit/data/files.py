@@ -1,10 +1,11 @@
-"""Opening, reading and writing files so that bad ones are named and good ones never end half-written."""
+"""Reading and writing files: errors name the file and line, and a file is never left half-written."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,26 +17,35 @@ import numpy as np
 
 from topkit.data.errors import InputError
 
-CHUNK_BYTES = 4 << 20  # small enough to be reused by the allocator and to stay near the caches
+CHUNK_BYTES = 4 << 20
+"""Bytes per read: small enough to be reused by the allocator and to stay near the caches."""
 MAX_LINE_BYTES = 4 << 20
-MAX_GZIP_RATIO = 200  # text this repetitive is not data; the limit keeps a gzip bomb from filling the memory
+"""The widest line of public data is some kilobytes; the limit keeps a wrong file from filling the memory."""
+MAX_GZIP_RATIO = 200
+"""Text that compresses better than this is not data; the limit keeps a gzip bomb from filling the memory."""
+
+NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""A decimal number in a data file; Python's ``float`` also takes ``1_0``, ``inf`` and ``nan``."""
+FLOAT32_LIMIT = float(2**128 - 2**103)
+"""From this size on a number rounds to infinity in 32 bits."""
 
 FilePath = str | PathLike[str]
 
 
 def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
-    """The file in pieces of about four megabytes that end with a line, each with its first line's number.
+    """Chunks of about four megabytes of whole lines, each with the number of its first line.
 
     Decompresses gzip by its magic number, whatever the name. The last line gets a newline if it has none.
-    Raises :class:`InputError` for a file that is missing, binary, cut off, or has an absurdly long line.
+    Raises :class:`InputError` for a file that is missing, binary, truncated, or has an absurdly long line.
     """
     line = 1
     rest = uncounted = b""
     for number, block in enumerate(_blocks(path)):
-        line, uncounted = line + count_lines(uncounted), b""  # only where another block follows
+        line, uncounted = line + count_lines(uncounted), b""  # counted only if another block follows
         if number == 0 and b"\0" in block:
-            problem = "the file is binary, not text"
-            raise InputError(problem, "give a text file or a .gz of one", file=path, line=line)
+            raise InputError(
+                "the file is binary, not text", "give a text file or a .gz", file=path, line=line
+            )
         end = block.rfind(b"\n") + 1
         if end:
             whole = not rest and end == len(block)
@@ -54,12 +64,23 @@ def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
 
 
 def count_lines(chunk: bytes) -> int:
-    """How many newlines there are (NumPy compares faster than bytes.count finds)."""
+    """The number of newlines (NumPy compares faster than bytes.count finds)."""
     return int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == 10))
 
 
+def numbered_lines(path: FilePath) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file (``.gz`` too) without their newlines, each with its number."""
+    for chunk, first_line in line_chunks(path):
+        yield from enumerate(chunk.split(b"\n")[:-1], first_line)
+
+
+def shown(word: bytes) -> str:
+    """A piece of a file as a message shows it: at most 40 characters."""
+    return word[:40].decode("utf-8", "replace")
+
+
 def _blocks(path: FilePath) -> Iterator[bytes]:
-    """The bytes of the file, unpacked."""
+    """The bytes of the file, decompressed."""
     compressed = is_gzip(path)
     limit = MAX_GZIP_RATIO * os.path.getsize(path) + CHUNK_BYTES
     total = 0
@@ -70,14 +91,14 @@ def _blocks(path: FilePath) -> Iterator[bytes]:
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 remedy = "copy or download it again"
                 raise InputError(
-                    f"the gzip data is damaged or cut off ({error})", remedy, file=path
+                    f"the gzip data is damaged or truncated ({error})", remedy, file=path
                 ) from None
             if not block:
                 return
             total += len(block)
             if compressed and total > limit:
-                problem = f"the gzip data unpacks to more than {MAX_GZIP_RATIO} times its size"
-                raise InputError(problem, "unpack it first if this is right", file=path)
+                problem = f"the gzip data decompresses to more than {MAX_GZIP_RATIO} times its size"
+                raise InputError(problem, "decompress it first if this is right", file=path)
             yield block
 
 
@@ -85,7 +106,7 @@ def _check_line_lengths(chunk: bytes, first_line: int, path: FilePath) -> None:
     """Raise if a line of the chunk is longer than :data:`MAX_LINE_BYTES`."""
     position, line = 0, first_line
     while len(chunk) - position > MAX_LINE_BYTES:
-        # The last newline within reach: no line before it can be too long.
+        # The last newline within the limit: no line before it can be too long.
         end = chunk.rfind(b"\n", position, position + MAX_LINE_BYTES + 1)
         line += chunk.count(b"\n", position, end + 1) if end >= 0 else 0
         if end < 0:
@@ -95,11 +116,11 @@ def _check_line_lengths(chunk: bytes, first_line: int, path: FilePath) -> None:
 
 def _line_too_long(path: FilePath, line: int) -> InputError:
     problem = f"the line is longer than {MAX_LINE_BYTES >> 20} MB"
-    return InputError(problem, "check that the file has one document a line", file=path, line=line)
+    return InputError(problem, "check that the file has one document per line", file=path, line=line)
 
 
 def is_gzip(path: FilePath) -> bool:
-    """Whether the file starts as gzip does."""
+    """Whether the file starts with the magic number of gzip."""
     with _opened(path, compressed=False) as stream:
         return stream.read(2) == b"\x1f\x8b"
 
@@ -109,18 +130,18 @@ def _opened(path: FilePath, compressed: bool) -> Iterator[gzip.GzipFile | io.Fil
     try:
         stream = gzip.GzipFile(path) if compressed else io.FileIO(path)
     except FileNotFoundError:
-        raise InputError("there is no such file", "check the path", file=path) from None
+        raise InputError("no such file", "check the path", file=path) from None
     except IsADirectoryError:
-        raise InputError("this is a folder, not a file", "name a file in it", file=path) from None
+        raise InputError("this is a folder, not a file", "give a file", file=path) from None
     except PermissionError:
-        raise InputError("the file may not be read", "check its permissions", file=path) from None
+        raise InputError("no permission to read the file", "check its permissions", file=path) from None
     with stream:
         yield stream
 
 
 @contextmanager
 def written_whole(path: FilePath) -> Iterator[Path]:
-    """A temporary path beside ``path`` that takes its place if the block ends well, and vanishes if not."""
+    """A temporary path that replaces ``path`` when the block succeeds and is deleted when it fails."""
     import tempfile
 
     target = Path(path)
@@ -130,7 +151,7 @@ def written_whole(path: FilePath) -> Iterator[Path]:
         raise InputError(f"the folder {target.parent} does not exist", "create it first", file=path) from None
     except PermissionError:
         raise InputError(
-            f"the folder {target.parent} may not be written", "choose another", file=path
+            f"no permission to write to the folder {target.parent}", "choose another", file=path
         ) from None
     os.close(handle)
     temporary = Path(name)
@@ -150,9 +171,9 @@ def _umask() -> int:
 
 @contextmanager
 def text_writer(path: FilePath) -> Iterator[IO[str]]:
-    """A text stream to ``path`` (compressed if it ends in .gz) that replaces it only when all is written."""
+    """A text stream (compressed if ``path`` ends in .gz) that replaces ``path`` when the block succeeds."""
     with written_whole(path) as temporary:
-        zipped = str(path).endswith(".gz")
-        raw = gzip.GzipFile(temporary, "wb", compresslevel=6) if zipped else io.FileIO(temporary, "wb")
+        compressed = str(path).endswith(".gz")
+        raw = gzip.GzipFile(temporary, "wb", compresslevel=6) if compressed else io.FileIO(temporary, "wb")
         with io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
             yield stream

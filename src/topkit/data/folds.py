@@ -20,24 +20,29 @@ class Fold(NamedTuple):
 
 
 def query_folds(data: Dataset, count: int = 5, seed: int = 0) -> list[Fold]:
-    """LETOR's rotation: of ``count`` equal parts of the queries (at random, seeded), fold i tests on part i,
-    validates on part i−1 and trains on the rest, so that every query is tested once and validated once.
+    """Cross-validation as in LETOR: the queries are divided at random (seeded) into ``count`` equal parts.
+
+    Fold i tests on part i, validates on part i−1 and trains on the rest, so each query is tested once and
+    validated once.
     """
     if not 3 <= count <= data.n_queries:
         raise InputError(
-            f"{count} folds of {data.n_queries} queries", "use at least 3 and at most one a query"
+            f"cannot make {count} folds of {data.n_queries} queries",
+            "use at least 3 and at most one fold per query",
         )
     shuffled = np.random.default_rng(seed).permutation(data.n_queries)
     parts = np.array_split(shuffled, count)
 
-    def rows(*numbers: int) -> Dataset:
+    def joined(*numbers: int) -> Dataset:
         return data.select(np.sort(np.concatenate([parts[n % count] for n in numbers])))
 
-    return [Fold(rows(*range(i + 1, i + count - 1)), rows(i + count - 1), rows(i)) for i in range(count)]
+    return [
+        Fold(joined(*range(i + 1, i + count - 1)), joined(i + count - 1), joined(i)) for i in range(count)
+    ]
 
 
 def split_queries(data: Dataset, shares: Sequence[float], seed: int = 0) -> list[Dataset]:
-    """Parts of the queries by share, at random (seeded); every part keeps the order of the data set.
+    """Divide the queries at random (seeded) by shares; each part keeps the order of the data set.
 
     >>> ds = Dataset.build([[0.0]] * 10, [0] * 10, list(range(10)))
     >>> [part.n_queries for part in split_queries(ds, [0.6, 0.2, 0.2])]
@@ -45,9 +50,9 @@ def split_queries(data: Dataset, shares: Sequence[float], seed: int = 0) -> list
     """
     total = float(sum(shares))
     if not shares or min(shares) <= 0:
-        raise InputError(f"shares must be positive numbers, not {list(shares)}", "for example 0.6,0.2,0.2")
+        raise InputError(f"shares must be positive numbers, got {list(shares)}", "for example 0.6,0.2,0.2")
     cuts = np.round(np.cumsum(shares) / total * data.n_queries).astype(int)
     if (np.diff(cuts, prepend=0) < 1).any():
-        raise InputError(f"{data.n_queries} queries are too few for {len(shares)} parts of these shares")
+        raise InputError(f"{data.n_queries} queries are too few for {len(shares)} parts with these shares")
     shuffled = np.random.default_rng(seed).permutation(data.n_queries)
     return [data.select(np.sort(part)) for part in np.split(shuffled, cuts[:-1])]

@@ -1,4 +1,4 @@
-"""Judgments: what assessors and users said (grades, preferences with ties and "bad" marks, clicks)."""
+"""Judgments of assessors and users: grades, preferences with ties and "bad" marks, clicks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Literal, NamedTuple, get_args, overload
 from topkit.data.columns import changes
 
 Answer = Literal["a", "b", "tie", "bad-a", "bad-b"]
-"""A better, B better, about the same, A clearly irrelevant, B clearly irrelevant."""
+"""A is better, B is better, about the same, A is clearly irrelevant, B is clearly irrelevant."""
 
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
 class Grade(NamedTuple):
-    """One document graded for a query."""
+    """The grade of a document for a query."""
 
     query: str
     doc: str
@@ -26,7 +26,7 @@ class Grade(NamedTuple):
     seconds: float = nan
     """How long the judgment took."""
     time: float = nan
-    """When it was given, in seconds since 1970."""
+    """When it was made, in seconds since 1970."""
 
 
 class Preference(NamedTuple):
@@ -38,18 +38,20 @@ class Preference(NamedTuple):
     answer: Answer
     assessor: str = ""
     seconds: float = nan
+    """How long the judgment took."""
     time: float = nan
+    """When it was made, in seconds since 1970."""
 
     @property
     def winner(self) -> str | None:
-        """The better document, or None for a tie. A "bad" mark on one is a win of the other."""
+        """The better document, or None for a tie. A "bad" mark on a document is a win of the other."""
         if self.answer in ("a", "bad-b"):
             return self.a
         return self.b if self.answer in ("b", "bad-a") else None
 
 
 class Page(NamedTuple):
-    """A result page as shown to a user, with what was clicked."""
+    """A result page as it was shown to a user, with the clicks."""
 
     query: str
     docs: tuple[str, ...]
@@ -57,11 +59,11 @@ class Page(NamedTuple):
     session: str = ""
     time: float = nan
     grades: tuple[float, ...] = ()
-    """Human grades of the documents, where they were judged too."""
+    """Grades of the documents by assessors, if they were judged too."""
 
 
 class GradeTable(Sequence[Grade]):
-    """The grades of a large file: a sequence of :class:`Grade` that are made when they are looked at."""
+    """The grades of a large file: a sequence whose :class:`Grade` records are created on access."""
 
     def __init__(self, queries: list[str], docs: list[str], grades: list[float]) -> None:
         self._columns = queries, docs, grades
@@ -92,9 +94,9 @@ class GradeTable(Sequence[Grade]):
 def by_query(
     queries: Sequence[str], docs: Sequence[str], grades: Sequence[float]
 ) -> dict[str, dict[str, float]]:
-    """Query → document → grade; where a document comes more than once, the last grade counts."""
+    """Query → document → grade; if a document occurs more than once, the last grade counts."""
     table: dict[str, dict[str, float]] = {}
-    # Records of one query mostly stand together, and a stretch of them is taken at once.
+    # Records of a query are mostly contiguous, so whole blocks are added at once.
     for start, stop in pairwise([*changes(queries), len(queries)]):
         row = table.setdefault(queries[start], {})
         row.update(zip(docs[start:stop], grades[start:stop], strict=True))
@@ -103,7 +105,7 @@ def by_query(
 
 @dataclass(frozen=True)
 class Judgments:
-    """All that is known of the relevance of documents before it becomes labels of a Dataset.
+    """Judgments of documents, before they become the labels of a Dataset.
 
     >>> j = Judgments(preferences=(Preference("q", "d1", "d2", "tie", "ann", 4.5),))
     >>> j.queries
@@ -116,25 +118,33 @@ class Judgments:
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """Every query, in the order of first mention."""
+        """Every query, in the order of its first judgment."""
         records: Iterable[Grade | Preference | Page] = (*self.grades, *self.preferences, *self.pages)
         return tuple(dict.fromkeys(record.query for record in records))
 
     def grades_by_query(self) -> dict[str, dict[str, float]]:
-        """Query → document → grade; where a document was graded more than once, the last grade counts."""
+        """Query → document → grade; if a document was graded more than once, the last grade counts."""
         if isinstance(self.grades, GradeTable):
             return self.grades.by_query
         records = self.grades
         return by_query([g.query for g in records], [g.doc for g in records], [g.grade for g in records])
 
     def preferences_by_query(self) -> dict[str, list[Preference]]:
-        """Query → its answers, in the order given."""
+        """Query → its preferences, in the order given."""
         table: dict[str, list[Preference]] = {}
         for preference in self.preferences:
             table.setdefault(preference.query, []).append(preference)
         return table
 
     def __add__(self, other: Judgments) -> Judgments:
-        return Judgments(
-            (*self.grades, *other.grades), self.preferences + other.preferences, self.pages + other.pages
-        )
+        return joined_judgments((self, other))
+
+
+def joined_judgments(parts: Iterable[Judgments]) -> Judgments:
+    """The judgments of all parts, in order."""
+    parts = list(parts)
+    return Judgments(
+        tuple(grade for part in parts for grade in part.grades),
+        tuple(preference for part in parts for preference in part.preferences),
+        tuple(page for part in parts for page in part.pages),
+    )

@@ -1,38 +1,59 @@
-"""Drives the compiled LETOR scanner: chunks side by side, straight into the arrays that are returned."""
+"""The rows of LETOR text, by a compiled scanner on several threads, or without features and without Numba."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import thread_count
+from topkit.data import kernels
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, count_lines, is_gzip
-from topkit.data.kernels import statuses
-from topkit.data.kernels.letor import scan_letor
-from topkit.data.letor import FLOAT32_LIMIT, FORM, Parts, bad_label, no_query
+from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, count_lines, is_gzip, line_chunks, shown
 from topkit.data.strings import Strings
 
+FORM = "lines look like '2 qid:10 1:0.5 2:0.1 # docid = D7'"
+BLANKS = b" \t\r\f\v"
+DOCID = re.compile(rb"docid[ \t\r\f\v]*=[ \t\r\f\v]*([^ \t\r\f\v]*)[ \t\r\f\v]*(.*)", re.DOTALL)
+
 MAX_FEATURES = 100_000
+"""The matrix is dense; public data sets have at most 700 features, so a larger index is a mistake."""
 SPARSE_BYTES, SPARSE_RATIO = 1 << 30, 50
-"""A matrix above the first size that is this many times the text would be nearly all zeros."""
+"""A matrix above this size that is so many times larger than the text would be nearly all zeros."""
+ROOM = 1.05
+"""The matrix is allocated for this many times the rows that the first chunk predicts."""
+EXACT_ROWS = 64
+"""Room for numbers that Python must round, per chunk; it grows fourfold when it does not suffice."""
 
 
+class Rows(NamedTuple):
+    """The rows of LETOR text; ``qids[i]`` starts at row ``starts[i]``, and an id may occur more than once."""
+
+    X: NDArray[np.float32]
+    y: NDArray[np.float32]
+    starts: NDArray[np.int64]
+    qids: list[str]
+    ids: Strings
+    notes: Strings
+
+
+# -- with features -----------------------------------------------------------------------------------------
 class _Job(NamedTuple):
-    """Whole lines to scan into the rows from ``at`` on; ``size`` rows at most."""
+    """Whole lines to scan into the rows from ``first_row`` on; ``size`` rows at most."""
 
     text: NDArray[np.uint8]
     first_line: int
-    at: int
+    first_row: int
     size: int
 
 
 class _Piece(NamedTuple):
-    """What the scanner found in the lines of a job."""
+    """The result of a job: its rows, or the status, line and position of a failure."""
 
     status: int
     lines: int
@@ -45,14 +66,19 @@ class _Piece(NamedTuple):
 
 
 class LetorScan:
-    """Collects the rows of a file, a few chunks at a time on their own threads.
+    """Collects the rows of a file, a few chunks at a time on as many threads.
 
     Memory stays near that of the arrays returned: nothing is parsed into intermediate objects, and the matrix
-    is laid out once, at the size that the first chunk foretells. What is read never depends on the threads.
+    is allocated once, for the number of rows that the first chunk predicts. The rows do not depend on the
+    number of threads. ``file_bytes`` is the size of the text if it is known, else 0.
     """
 
-    def __init__(self, path: FilePath) -> None:
+    def __init__(self, path: FilePath, file_bytes: int = 0) -> None:
+        from topkit.data.kernels.letor import scan_letor  # here, because importing Numba takes time
+
+        self.scan_letor = scan_letor
         self.path = path
+        self.file_bytes = file_bytes
         self.X = np.empty((0, 0), np.float32)
         self.y = np.empty(0, np.float32)
         self.rows = 0
@@ -62,15 +88,12 @@ class LetorScan:
         self.qids: list[str] = []
         self.ids: list[Strings] = []
         self.notes: list[Strings] = []
-        self.file_bytes = 0 if is_gzip(path) else os.path.getsize(path)
-        self.threads = (
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        )
+        self.threads = thread_count()
         self.pool = ThreadPoolExecutor(self.threads)
         self.waiting: deque[tuple[_Job, Future[_Piece]]] = deque()
 
     def add(self, chunk: bytes, first_line: int) -> None:
-        """Scan one chunk of whole lines, soon."""
+        """Start to scan a chunk of whole lines."""
         self.text_bytes += len(chunk)
         size = count_lines(chunk)
         if self.X.shape[1] == 0:
@@ -84,53 +107,50 @@ class LetorScan:
             self._collect()
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Stop the threads."""
         self.pool.shutdown(cancel_futures=True)
 
-    def finish(self) -> Parts:
-        """The arrays, trimmed to what was read."""
+    def finish(self) -> Rows:
+        """The rows of all chunks."""
         while self.waiting:
             self._collect()
         self.X.resize((self.rows, self.X.shape[1]), refcheck=False)
         self.y.resize(self.rows, refcheck=False)
-        if not np.isfinite(self.y).all():
-            raise InputError(
-                "a label is too large for a 32-bit float", "use labels below 1e38", file=self.path
-            )
         starts = np.array(self.starts, np.int64)
         ids, notes = Strings.concatenate(self.ids), Strings.concatenate(self.notes)
-        return self.X, self.y, starts, self.qids, ids, notes
+        return Rows(self.X, self.y, starts, self.qids, ids, notes)
 
     def _collect(self) -> None:
-        """Take over the result of the oldest job."""
+        """Add the result of the oldest job to the rows."""
         job, future = self.waiting.popleft()
         piece = future.result()
-        while piece.status == statuses.MORE_FEATURES:
+        while piece.status == kernels.MORE_FEATURES:
             line = job.first_line + piece.lines
             self._widen(_index_at(job.text, piece.where, self.path, line))
             piece = self._scan(job)
-        if piece.status != statuses.OK:
-            self._explain(job.text, piece, job.first_line)
-        self._append(job.at, piece)
+        if piece.status != kernels.OK:
+            word = (job.text[piece.where : piece.where + 60].tobytes().split() or [b""])[0]
+            raise _line_error(self.path, job.first_line + piece.lines, piece.status, word)
+        self._append(job.first_row, piece)
 
     def _scan(self, job: _Job) -> _Piece:
-        text, _, at, size = job
+        text, _, first_row, size = job
         starts, spans = np.empty(size, np.int64), np.empty((size, 2), np.int64)
         ids, notes = np.empty(len(text), np.uint8), np.empty(len(text), np.uint8)
         ends = np.zeros((2, size + 1), np.int64)
-        hard = np.empty((64, 4), np.int64)
-        X, y = self.X[at : at + size], self.y[at : at + size]
+        exact = np.empty((EXACT_ROWS, 4), np.int64)
+        X, y = self.X[first_row : first_row + size], self.y[first_row : first_row + size]
         while True:
-            status, lines, rows, queries, hards, where = scan_letor(
-                text, X, y, starts, spans, ids, ends[0, 1:], notes, ends[1, 1:], hard
+            status, lines, rows, queries, marked, where = self.scan_letor(
+                text, X, y, starts, spans, ids, ends[0, 1:], notes, ends[1, 1:], exact
             )
-            if status != statuses.MORE_EXACT:
+            if status != kernels.MORE_EXACT:
                 break
-            hard = np.empty((4 * len(hard), 4), np.int64)
-        for row, column, first, last in hard[:hards].tolist():
+            exact = np.empty((4 * len(exact), 4), np.int64)
+        for row, column, first, last in exact[:marked].tolist():
             value = float(text[first:last].tobytes())
             if abs(value) >= FLOAT32_LIMIT:
-                return _failed(statuses.BAD_VALUE if column >= 0 else statuses.BAD_LABEL, text, first)
+                return _failed(kernels.BAD_VALUE if column >= 0 else kernels.BAD_LABEL, text, first)
             if column < 0:
                 y[row] = value
             else:
@@ -146,10 +166,10 @@ class LetorScan:
             Strings(notes[: ends[1, rows]].copy(), ends[1, : rows + 1].copy()),
         )
 
-    def _append(self, at: int, piece: _Piece) -> None:
-        if at != self.rows:  # blank lines before this piece left a gap
-            self.X[self.rows : self.rows + piece.rows] = self.X[at : at + piece.rows]
-            self.y[self.rows : self.rows + piece.rows] = self.y[at : at + piece.rows]
+    def _append(self, first_row: int, piece: _Piece) -> None:
+        if first_row != self.rows:  # blank lines in earlier chunks left a gap
+            self.X[self.rows : self.rows + piece.rows] = self.X[first_row : first_row + piece.rows]
+            self.y[self.rows : self.rows + piece.rows] = self.y[first_row : first_row + piece.rows]
         for start, qid in zip(piece.query_starts.tolist(), piece.qids, strict=True):
             if not self.qids or self.qids[-1] != qid:
                 self.starts.append(self.rows + start)
@@ -159,10 +179,10 @@ class LetorScan:
         self.rows += piece.rows
 
     def _grow(self, rows: int, chunk_bytes: int) -> None:
-        while self.waiting:  # nobody may write while the arrays move
+        while self.waiting:  # no thread may write while the arrays move
             self._collect()
         if self.rows == 0:
-            expected = int(rows * 1.05 * max(self.file_bytes, chunk_bytes) / chunk_bytes) + 16
+            expected = int(rows * ROOM * max(self.file_bytes, chunk_bytes) / chunk_bytes) + 16
         else:
             expected = self.rows + rows + len(self.y) // 2
         self.reserved = self.rows
@@ -191,37 +211,20 @@ class LetorScan:
                 file=self.path,
             )
 
-    def _explain(self, text: NDArray[np.uint8], piece: _Piece, first_line: int) -> NoReturn:
-        line = first_line + piece.lines
-        word = (text[piece.where : piece.where + 60].tobytes().split() or [b""])[0]
-        shown = word[:40].decode("utf-8", "replace")
-        if piece.status == statuses.BAD_LABEL:
-            bad_label(self.path, line, word)
-        if piece.status == statuses.NO_QUERY:
-            no_query(self.path, line)
-        problem, remedy = {
-            statuses.BAD_PAIR: (f"{shown!r} is not of the form index:value", FORM),
-            statuses.BAD_INDEX: ("the feature index is 0", "count features from 1"),
-            statuses.UNSORTED: (
-                f"the feature {shown!r} comes after a larger or equal index",
-                "sort each line's features",
-            ),
-            statuses.BAD_VALUE: (
-                f"the feature value {shown!r} is not a 32-bit number",
-                "write a number or NULL",
-            ),
-        }[piece.status]
-        raise InputError(problem, remedy, file=self.path, line=line)
+
+def text_size(path: FilePath) -> int:
+    """The size of the text in a file, or 0 if it is compressed."""
+    return 0 if is_gzip(path) else os.path.getsize(path)
 
 
 def _failed(status: int, text: NDArray[np.uint8], where: int) -> _Piece:
     lines = text[:where].tobytes().count(b"\n")
-    nothing = Strings.of([])
-    return _Piece(status, lines, 0, where, np.zeros(0, np.int64), [], nothing, nothing)
+    empty = Strings.of([])
+    return _Piece(status, lines, 0, where, np.zeros(0, np.int64), [], empty, empty)
 
 
 def _features_of_first_line(chunk: bytes) -> int:
-    """A guess at the number of features; the scanner asks for more when it meets more."""
+    """A guess at the number of features; the scanner asks for more columns when it meets a larger index."""
     for text in chunk[: 1 << 20].split(b"\n"):
         body = text.partition(b"#")[0].split()
         if body:
@@ -233,6 +236,55 @@ def _features_of_first_line(chunk: bytes) -> int:
 def _index_at(text: NDArray[np.uint8], where: int, path: FilePath, line: int) -> int:
     index = text[where : where + 40].tobytes().partition(b":")[0]
     if len(index) > 6 or int(index) > MAX_FEATURES:
-        problem = f"the feature index {index.decode('ascii', 'replace')} is above the limit of {MAX_FEATURES}"
+        problem = f"the feature index {shown(index)} is above the limit of {MAX_FEATURES}"
         raise InputError(problem, "number the features 1, 2, 3, …", file=path, line=line)
     return int(index)
+
+
+# -- without features --------------------------------------------------------------------------------------
+def read_labels(path: FilePath) -> Rows:
+    """The rows of a file with an empty matrix."""
+    labels: list[float] = []
+    ids: list[bytes] = []
+    notes: list[bytes] = []
+    starts: list[int] = []
+    queries: list[bytes] = []
+    for chunk, first_line in line_chunks(path):
+        for line, text in enumerate(chunk.split(b"\n")[:-1], first_line):
+            body, _, comment = text.partition(b"#")
+            fields = body.split(None, 2)
+            if not fields:
+                continue
+            if not NUMBER.fullmatch(fields[0]) or abs(float(fields[0])) >= FLOAT32_LIMIT:
+                raise _line_error(path, line, kernels.BAD_LABEL, fields[0])
+            if len(fields) < 2 or not fields[1].startswith(b"qid:") or len(fields[1]) == 4:
+                raise _line_error(path, line, kernels.NO_QUERY, b"")
+            if not queries or queries[-1] != fields[1]:
+                starts.append(len(labels))
+                queries.append(fields[1])
+            labels.append(float(fields[0]))
+            comment = comment.strip(BLANKS)
+            named = DOCID.fullmatch(comment)
+            ids.append(named[1] if named else comment)
+            notes.append(named[2] if named else b"")
+    y = np.array(labels, np.float32)
+    qids = [query[4:].decode("utf-8", "surrogateescape") for query in queries]
+    X = np.zeros((len(y), 0), np.float32)
+    return Rows(X, y, np.array(starts, np.int64), qids, Strings.of_bytes(ids), Strings.of_bytes(notes))
+
+
+# -- messages ----------------------------------------------------------------------------------------------
+def _line_error(path: FilePath, line: int, status: int, word: bytes) -> InputError:
+    text = repr(shown(word))
+    problem, remedy = {
+        kernels.BAD_LABEL: (f"the label {text} is not a 32-bit number", FORM),
+        kernels.NO_QUERY: ("expected 'qid:ID' after the label", FORM),
+        kernels.BAD_PAIR: (f"expected index:value, got {text}", FORM),
+        kernels.BAD_INDEX: ("the feature index is 0", "count features from 1"),
+        kernels.UNSORTED: (
+            f"the feature {text} follows a larger or equal index",
+            "sort the features of each line",
+        ),
+        kernels.BAD_VALUE: (f"the feature value {text} is not a 32-bit number", "write a number or NULL"),
+    }[status]
+    return InputError(problem, remedy, file=path, line=line)

@@ -1,4 +1,4 @@
-"""Query-wise normalisation of features: it compares documents of one query, not queries with each other."""
+"""Normalisation of features within each query."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data.dataset import Dataset
-from topkit.data.errors import InputError
+from topkit.data.settings import lookup
 
 Matrix = NDArray[np.float64]
 Parts = tuple[Matrix, Matrix]
-"""What to subtract from and what to divide by, a row a query; a divisor of 0 gives 0."""
+"""What to subtract and what to divide by, one row per query; a divisor of 0 gives 0."""
 
 
 def min_max(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
@@ -28,7 +28,7 @@ def z_score(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
     centred = X.astype(np.float64) - np.repeat(mean, np.diff(ptr), axis=0)
     deviation = np.sqrt(_mean(np.square(centred), ptr))
     low, high = _range(X, ptr)
-    # The deviation of a constant column is a rounding error, which must not be blown up to ±1.
+    # The deviation of a constant column is a rounding error; dividing by it would give ±1.
     return mean, np.where(low == high, 0, deviation)
 
 
@@ -45,7 +45,7 @@ def _range(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
 
 
 def _mean(X: Matrix, ptr: NDArray[np.int64]) -> Matrix:
-    """The mean of the values that are there; NaN where none is."""
+    """The mean of the values that are not missing; NaN if all are."""
     known = ~np.isnan(X)
     total = np.add.reduceat(np.where(known, X, 0), ptr[:-1], axis=0)
     count = np.add.reduceat(known, ptr[:-1], axis=0, dtype=np.int64)
@@ -64,19 +64,16 @@ NORMALISATIONS: dict[str, Callable[[NDArray[np.float32], NDArray[np.int64]], Par
 def normalise(
     data: Dataset, method: str = "min-max", mode: Literal["replace", "append"] = "replace"
 ) -> Dataset:
-    """The data set with its features normalised within each query, instead of the originals or next to them.
+    """The data set with features normalised within each query, which replace the originals or are appended.
 
-    Missing values stay missing and do not count.
+    Missing values stay missing and are ignored.
 
     >>> ds = Dataset.build([[2.0], [4.0], [3.0], [7.0]], [0, 1, 0, 0], ["q", "q", "q", "r"])
     >>> normalise(ds).X.ravel().tolist()
     [0.0, 1.0, 0.5, 0.0]
     """
-    if method not in NORMALISATIONS:
-        raise InputError(f"unknown normalisation {method!r}", f"choose one of {', '.join(NORMALISATIONS)}")
-    centre, scale = (
-        np.repeat(part, data.lengths, axis=0) for part in NORMALISATIONS[method](data.X, data.ptr)
-    )
+    parts = lookup(NORMALISATIONS, method, "normalisation")(data.X, data.ptr)
+    centre, scale = (np.repeat(part, data.lengths, axis=0) for part in parts)
     X = np.where(np.isnan(data.X), np.nan, 0)
     np.divide(data.X - centre, scale, out=X, where=scale > 0)
     values = X.astype(np.float32)

@@ -1,4 +1,4 @@
-"""A Parquet file cut into ranges of rows that hold whole queries: what a worker is told, and reads itself."""
+"""A Parquet file divided into ranges of rows that contain whole queries, which workers read themselves."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from numpy.typing import NDArray
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath
-from topkit.data.streaming import ParquetRows
+from topkit.data.parquet import ParquetRows, opened_parquet, row_group_bounds
+
+QID_ROWS = 1 << 18
+"""Rows of the column ``qid`` to read at a time: a few megabytes."""
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Rows ``first`` to ``last`` (without it) of a file. It is small, travels anywhere, and can be read again
-    by whoever is left when a worker is lost.
+    """Rows ``first`` to ``last`` (exclusive) of a file.
+
+    It is small enough to send to any worker, and another worker can read it again if one is lost.
     """
 
     path: str
@@ -31,58 +35,43 @@ class Partition:
 
     def read(self) -> Dataset:
         """The documents of the partition, with graded truth; see :func:`topkit.data.stream_dataset`."""
-        import pyarrow.parquet as pq
-
-        with pq.ParquetFile(self.path, memory_map=False, pre_buffer=False) as file:
-            rows = ParquetRows(file, self.path)
-            bounds = _group_bounds(file)
+        with opened_parquet(self.path, memory_map=False, pre_buffer=False) as file:
+            convert = ParquetRows(file, self.path)
+            bounds = row_group_bounds(file.metadata)
             groups = np.flatnonzero((bounds[1:] > self.first) & (bounds[:-1] < self.last))
-            table = file.read_row_groups(groups.tolist(), columns=rows.columns, use_threads=False)
-            start = self.first - int(bounds[groups[0]])
-            table = table.slice(start, len(self)).combine_chunks()
-            return rows(table.to_batches()[0])
+            table = file.read_row_groups(groups.tolist(), columns=convert.columns, use_threads=False)
+            return convert(table.slice(self.first - int(bounds[groups[0]]), len(self)).combine_chunks())
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A file and its partitions, with what is worth knowing before the features are read."""
+    """A file and its partitions, with the facts that are known before the features are read."""
 
     path: str
     partitions: tuple[Partition, ...]
     queries: int
     documents: int
     longest: int
-    """Documents of the longest query."""
+    """Number of documents of the longest query."""
     features: int
     feature_names: tuple[str, ...] | None
     truth: str
 
 
 def plan_partitions(path: FilePath, rows: int) -> Plan:
-    """Partitions of about ``rows`` documents, cut between queries. Reads the column ``qid`` only."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    """Partitions of about ``rows`` documents, cut between queries. Reads only the column ``qid``."""
     if rows < 1:
-        raise InputError(f"a partition needs at least 1 document, not {rows}")
-    try:
-        with pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
-            reader = ParquetRows(file, path)
-            starts = _query_starts(file)
-            documents = file.metadata.num_rows
-    except FileNotFoundError:
-        raise InputError("there is no such file", "check the path", file=path) from None
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-        raise InputError(
-            f"this is not a readable Parquet file ({error})",
-            "training in parts needs Parquet; topkit data convert makes it",
-            file=path,
-        ) from None
+        raise InputError(f"a partition needs at least 1 document, got {rows}")
+    remedy = "training in parts needs Parquet; convert the file with topkit data convert"
+    with opened_parquet(path, remedy, memory_map=False, pre_buffer=False) as file:
+        convert = ParquetRows(file, path)
+        starts = _query_starts(file)
+        documents = file.metadata.num_rows
     if documents == 0:
-        raise InputError("the table holds no documents", "write some rows", file=path)
+        raise InputError("the table has no documents", "write some rows", file=path)
     lengths = np.diff(np.append(starts, documents))
-    wanted = np.arange(0, documents, rows)
-    cuts = np.unique(starts[np.searchsorted(starts, wanted, side="right") - 1])
+    targets = np.arange(0, documents, rows)
+    cuts = np.unique(starts[np.searchsorted(starts, targets, side="right") - 1])
     file_name = fspath(path)
     return Plan(
         file_name,
@@ -90,33 +79,26 @@ def plan_partitions(path: FilePath, rows: int) -> Plan:
         len(starts),
         documents,
         int(lengths.max()),
-        reader.width,
-        None if reader.names is None else tuple(reader.names),
-        reader.truth,
+        convert.width,
+        None if convert.names is None else tuple(convert.names),
+        str(convert.truth),
     )
-
-
-def _group_bounds(file: Any) -> NDArray[np.int64]:
-    metadata = file.metadata
-    counts = [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
-    return np.cumsum([0, *counts]).astype(np.int64)
 
 
 def _query_starts(file: Any) -> NDArray[np.int64]:
     """The first row of every query."""
     import pyarrow as pa
 
-    found, at, before = [], 0, None
-    for batch in file.iter_batches(batch_size=1 << 18, columns=["qid"], use_threads=False):
+    starts, row, last_qid = [], 0, None
+    for batch in file.iter_batches(batch_size=QID_ROWS, columns=["qid"], use_threads=False):
         if not batch.num_rows:
             continue
         qid = batch.column("qid").cast(pa.string()).dictionary_encode()
         number = qid.indices.to_numpy(zero_copy_only=False)
-        own = np.flatnonzero(np.diff(number, prepend=-1))
-        names = qid.dictionary
-        if before is not None and names[int(number[0])].as_py() == before:
-            own = own[1:]
-        before = names[int(number[-1])].as_py()
-        found.append(own + at)
-        at += batch.num_rows
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+        batch_starts = np.flatnonzero(np.diff(number, prepend=-1))
+        if last_qid is not None and qid.dictionary[int(number[0])].as_py() == last_qid:
+            batch_starts = batch_starts[1:]
+        last_qid = qid.dictionary[int(number[-1])].as_py()
+        starts.append(batch_starts + row)
+        row += batch.num_rows
+    return np.concatenate(starts) if starts else np.zeros(0, np.int64)

@@ -1,28 +1,27 @@
-"""TREC judgments, "qrels": ``query 0 document grade`` a line."""
+"""TREC judgments, "qrels": one ``query 0 document grade`` per line."""
 
 from __future__ import annotations
 
-from topkit.data.columns import decoded, read_columns
+from topkit.data.columns import Layout, decoded, first_repeated, read_columns
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, text_writer
+from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, shown, text_writer
 from topkit.data.judgments import GradeTable, Judgments
-from topkit.data.letor import FLOAT32_LIMIT, NUMBER
 
 FORM = "lines look like '151 0 WSJ870428-0145 1'"
 
 
 def read_qrels(path: FilePath) -> Judgments:
-    """Read TREC judgments (``.gz`` too): the grades of documents, each document once a query.
+    """Read TREC judgments (``.gz`` too): one grade per query and document.
 
-    Lines that are blank or start with ``#`` are skipped.
+    Blank lines and lines that start with ``#`` are skipped.
     """
-    (queries, docs, texts), lines = read_columns(path, 4, (0, 2, 3), FORM)
+    (queries, docs, texts), lines = read_columns(path, Layout(4, FORM), (0, 2, 3))
     if not docs:
-        raise InputError("the file holds no judgments", FORM, file=path)
+        raise InputError("the file has no judgments", FORM, file=path)
     grades = {text: _grade(text) for text in set(texts)}
     if None in grades.values():
         row = next(i for i, text in enumerate(texts) if grades[text] is None)
-        problem = f"the grade {decoded([texts[row][:40]])[0]!r} is not a number"
+        problem = f"the grade {shown(texts[row])!r} is not a number"
         raise InputError(problem, FORM, file=path, line=int(lines[row]))
     known = {text: grade for text, grade in grades.items() if grade is not None}
     names = {query: decoded([query])[0] for query in set(queries)}
@@ -30,7 +29,7 @@ def read_qrels(path: FilePath) -> Judgments:
         list(map(names.__getitem__, queries)), decoded(docs), list(map(known.__getitem__, texts))
     )
     if sum(map(len, table.by_query.values())) < len(table):
-        row = _first_repeat(queries, docs)
+        row = first_repeated(zip(queries, docs, strict=True))
         query, doc, _ = table[row][:3]
         problem = f"document {doc!r} is judged twice for query {query!r}"
         raise InputError(problem, "keep one of the judgments", file=path, line=int(lines[row]))
@@ -42,7 +41,7 @@ def write_qrels(judgments: Judgments, path: FilePath) -> None:
     with text_writer(path) as stream:
         for query, doc, grade, *_ in judgments.grades:
             if query.split() != [query] or doc.split() != [doc]:
-                raise InputError(f"the id {doc!r} or {query!r} has spaces, which TREC judgments cannot hold")
+                raise InputError(f"the id {doc!r} or {query!r} has spaces", "qrels cannot hold it; rename it")
             stream.write(f"{query} 0 {doc} {grade:.17g}\n")
 
 
@@ -50,12 +49,3 @@ def _grade(text: bytes) -> float | None:
     if not NUMBER.fullmatch(text) or abs(float(text)) >= FLOAT32_LIMIT:
         return None
     return float(text)
-
-
-def _first_repeat(queries: list[bytes], docs: list[bytes]) -> int:
-    seen: set[tuple[bytes, bytes]] = set()
-    for row, pair in enumerate(zip(queries, docs, strict=True)):
-        if pair in seen:
-            return row
-        seen.add(pair)
-    raise ValueError("nothing is repeated")

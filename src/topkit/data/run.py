@@ -1,4 +1,4 @@
-"""Run: what a system returned, query by query, in the order given. An immutable value."""
+"""Run: the documents that a system returned for each query, in the order given. An immutable value."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.data.dataset import Dataset
+from topkit.data.dataset import Dataset, read_only
 from topkit.data.errors import InputError
 from topkit.data.strings import Strings
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """Documents with scores for each query; query q is places ``ptr[q]:ptr[q+1]``.
+    """Documents with scores for each query; query q is rows ``ptr[q]:ptr[q+1]``.
 
-    The order given is kept; a measure sorts by score under the rules of its convention.
+    The order given is kept; a measure sorts by score under the rules of its convention. Any array-like is
+    accepted and converted; the caller's arrays stay writable.
 
     >>> run = Run.of({"q1": [("d2", 1.5), ("d1", 0.5)]}, name="bm25")
     >>> run["q1"]
@@ -32,15 +33,19 @@ class Run:
     name: str = "run"
 
     def __post_init__(self) -> None:
-        n = len(self.scores)
-        if len(self.docs) != n or self.ptr.shape != (len(self.qids) + 1,) or self.ptr[-1] != n:
-            raise ValueError("docs, scores and ptr of a run must agree")
-        if self.scores.dtype != np.float64 or np.isnan(self.scores).any():
-            raise ValueError("the scores of a run must be float64 numbers")
+        object.__setattr__(self, "qids", tuple(map(str, self.qids)))
+        object.__setattr__(self, "ptr", read_only(self.ptr, np.int64, "ptr"))
+        object.__setattr__(self, "docs", Strings.of(self.docs))
+        object.__setattr__(self, "scores", read_only(self.scores, np.float64, "scores"))
+        n = self.scores.size
+        if self.scores.shape != (n,) or len(self.docs) != n:
+            raise InputError(f"a run needs one score per document: {len(self.docs)} documents, {n} scores")
+        if self.ptr.shape != (len(self.qids) + 1,) or self.ptr[0] != 0 or self.ptr[-1] != n:
+            raise InputError(f"ptr must have {len(self.qids) + 1} entries from 0 to {n}")
+        if np.isnan(self.scores).any():
+            raise InputError("the scores of a run must not be NaN")
         if len(set(self.qids)) != len(self.qids):
-            raise ValueError("query ids must differ")
-        for array in (self.ptr, self.scores):
-            array.flags.writeable = False
+            raise InputError("query ids must be unique")
 
     @classmethod
     def of(cls, results: Mapping[str, Sequence[tuple[str, float]]], name: str = "run") -> Run:
@@ -48,9 +53,9 @@ class Run:
         for query, pairs in results.items():
             documents = [doc for doc, _ in pairs]
             if len(set(documents)) != len(documents):
-                again = next(doc for doc in documents if documents.count(doc) > 1)
+                repeated = next(doc for doc in documents if documents.count(doc) > 1)
                 raise InputError(
-                    f"document {again!r} is given twice for query {query!r}", "name each document once"
+                    f"document {repeated!r} is given twice for query {query!r}", "give each document once"
                 )
         ptr = np.zeros(len(results) + 1, np.int64)
         np.cumsum([len(pairs) for pairs in results.values()], out=ptr[1:])
@@ -60,12 +65,12 @@ class Run:
 
     @classmethod
     def from_scores(cls, data: Dataset, scores: ArrayLike, name: str = "run") -> Run:
-        """The documents of a data set by falling score; equal scores keep their input order."""
+        """The documents of a data set in descending order of score; equal scores keep their input order."""
         values = np.asarray(scores, np.float64)
         if values.shape != (len(data),):
-            raise InputError(f"{len(data)} documents need as many scores, not {values.shape}")
+            raise InputError(f"expected {len(data)} scores, one per document, got shape {values.shape}")
         order = np.lexsort((-values, data.query_index))
-        return cls(data.qids, np.array(data.ptr), data.names_of_documents().take(order), values[order], name)
+        return cls(data.qids, data.ptr, data.names_of_documents().take(order), values[order], name)
 
     def __len__(self) -> int:
         return len(self.qids)
@@ -75,14 +80,14 @@ class Run:
 
     @cached_property
     def position(self) -> dict[str, int]:
-        """Query id → its number."""
+        """Query id → its position in ``qids``."""
         return {qid: q for q, qid in enumerate(self.qids)}
 
     def __contains__(self, qid: object) -> bool:
         return qid in self.position
 
     def rows(self, qid: str) -> slice:
-        """The places of a query in ``docs`` and ``scores``."""
+        """The rows of a query in ``docs`` and ``scores``."""
         q = self.position[qid]
         return slice(int(self.ptr[q]), int(self.ptr[q + 1]))
 

@@ -1,113 +1,176 @@
-"""Drives the compiled scanner of TREC runs, on both halves of a chunk at once."""
+"""The rows of a TREC run, by a compiled scanner on several threads, or without Numba."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import query_chunks, thread_count, thread_map
+from topkit.data import kernels
+from topkit.data.columns import Layout, changes, decoded, field_count, first_repeated, read_columns
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, line_chunks
-from topkit.data.kernels import statuses
-from topkit.data.kernels.runs import first_repeat
-from topkit.data.kernels.runs import scan_run as scan_run_text
+from topkit.data.files import NUMBER, FilePath, line_chunks, shown
 from topkit.data.strings import Strings
-from topkit.data.trec import FORM, Scanned, bad_score
+
+FORM = "lines look like '151 Q0 WSJ870428-0145 1 0.97 mysystem'"
+FIELDS = 6
 
 WORTH_SPLITTING = 1 << 19
+"""Bytes that justify two threads; a small run is scanned before a thread has started."""
 SHORTEST_ROW = len("q 0 d 1 2 t\n")
+EXACT_ROWS = 64
+"""Room for scores that Python must round, per piece; it grows eightfold when it does not suffice."""
 
 
-class _Piece(NamedTuple):
-    """The rows of some whole lines; ``lines`` counts from the first of them."""
+class RunRows(NamedTuple):
+    """The rows of a run; the block of query ``qids[i]`` starts at row ``starts[i]``.
 
-    names: list[str]
+    A query whose rows are not contiguous has several blocks.
+    """
+
+    qids: list[str]
     starts: NDArray[np.int64]
     docs: Strings
     scores: NDArray[np.float64]
     lines: NDArray[np.int64]
+    """The line number of each row."""
+
+
+# -- compiled ----------------------------------------------------------------------------------------------
+class _Piece(NamedTuple):
+    """The rows of some whole lines, which count from 0, and the first error, if any."""
+
+    rows: RunRows
     line_count: int
     problem: InputError | None
 
 
-def scan_run(path: FilePath) -> Scanned[Strings]:
-    """Queries, starts, documents, scores and line numbers of the rows of a run."""
-    names: list[str] = []
+def scan_run(path: FilePath) -> RunRows:
+    """The rows of a file, with the compiled scanner."""
+    qids: list[str] = []
     starts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     docs: list[Strings] = []
     scores: list[NDArray[np.float64]] = [np.zeros(0)]
     lines: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    rows = 0
-    with ThreadPoolExecutor(2) as pool:
-        for chunk, line in line_chunks(path):
-            for piece in pool.map(lambda half: _scan(half, path), _halves(chunk)):
-                if piece.problem is not None:
-                    raise InputError(
-                        piece.problem.problem, FORM, file=path, line=line + (piece.problem.line or 0)
-                    )
-                goes_on = int(bool(names) and names[-1:] == piece.names[:1])  # the query before the cut
-                names += piece.names[goes_on:]
-                starts.append(piece.starts[goes_on:] + rows)
-                docs.append(piece.docs)
-                scores.append(piece.scores)
-                lines.append(piece.lines + line)
-                rows += len(piece.scores)
-                line += piece.line_count
-    whole = Strings.concatenate(docs)
-    return names, np.concatenate(starts), whole, np.concatenate(scores), np.concatenate(lines)
+    row_count = 0
+    for chunk, line in line_chunks(path):
+        for rows, line_count, problem in thread_map(lambda piece: _scan(piece, path), _pieces(chunk)):
+            if problem is not None:
+                raise InputError(problem.problem, FORM, file=path, line=line + (problem.line or 0))
+            continued = int(
+                bool(qids) and qids[-1:] == rows.qids[:1]
+            )  # the query continues from the last piece
+            qids += rows.qids[continued:]
+            starts.append(rows.starts[continued:] + row_count)
+            docs.append(rows.docs)
+            scores.append(rows.scores)
+            lines.append(rows.lines + line)
+            row_count += len(rows.scores)
+            line += line_count
+    return RunRows(
+        qids,
+        np.concatenate(starts),
+        Strings.concatenate(docs),
+        np.concatenate(scores),
+        np.concatenate(lines),
+    )
 
 
-def repeated_row(docs: Strings, ptr: NDArray[np.int64], scattered: NDArray[np.int64]) -> int:
-    """The first row whose document an earlier row of its query has too, or −1; see :func:`first_repeat`."""
-    middle = 0 if len(scattered) else len(ptr) // 2
-    halves = [ptr[: middle + 1], ptr[middle:]] if middle else [ptr]
-    with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda half: int(first_repeat(docs.blob, docs.offsets[1:], half, scattered)), halves)
-        return next((row for row in found if row >= 0), -1)
+def first_repeat(rows: RunRows, query_of: NDArray[np.int64]) -> int:
+    """The first row whose document also occurs in an earlier row of its query, or −1.
+
+    ``query_of`` is the query of each block if a query may have several blocks, else empty.
+    """
+    from topkit.data.kernels import runs as kernel
+
+    starts = np.append(rows.starts, len(rows.scores))
+    chunks = [(0, len(rows.starts))] if len(query_of) else query_chunks(starts)
+    ends = rows.docs.offsets[1:]
+    repeats = thread_map(
+        lambda chunk: kernel.first_repeat(rows.docs.blob, ends, starts[chunk[0] : chunk[1] + 1], query_of),
+        chunks,
+    )
+    return next((int(row) for row in repeats if row >= 0), -1)
 
 
-def _halves(chunk: bytes) -> list[memoryview]:
-    whole = memoryview(chunk)
-    if len(chunk) < WORTH_SPLITTING:
-        return [whole]
-    middle = chunk.index(b"\n", len(chunk) // 2) + 1
-    return [whole[:middle], whole[middle:]] if middle < len(chunk) else [whole]
+def _pieces(chunk: bytes) -> list[memoryview]:
+    """The chunk in pieces of whole lines, one per thread."""
+    count = min(thread_count(), max(1, 2 * len(chunk) // WORTH_SPLITTING))
+    cuts = {chunk.index(b"\n", len(chunk) * i // count) + 1 for i in range(1, count)}
+    view = memoryview(chunk)
+    return [view[a:b] for a, b in pairwise(sorted({0, *cuts, len(chunk)}))]
 
 
 def _scan(chunk: memoryview, path: FilePath) -> _Piece:
+    from topkit.data.kernels import runs as kernel  # here, because importing Numba takes time
+
     text = np.frombuffer(chunk, np.uint8)
-    size = len(chunk) // SHORTEST_ROW + 1  # more than there can be; what is not written to costs nothing
+    size = len(chunk) // SHORTEST_ROW + 1  # an upper limit; memory that is not written to costs nothing
     scores, lines = np.empty(size), np.empty(size, np.int64)
     starts, spans = np.empty(size, np.int64), np.empty((size, 2), np.int64)
     blob, ends = np.empty(len(text), np.uint8), np.zeros(size + 1, np.int64)
-    hard = np.empty((64, 4), np.int64)
+    exact = np.empty((EXACT_ROWS, 4), np.int64)
     while True:
-        status, line, rows, queries, hards, where = scan_run_text(
-            text, scores, lines, starts, spans, blob, ends[1:], hard
+        status, line, rows, queries, marked, where = kernel.scan_run(
+            text, scores, lines, starts, spans, blob, ends[1:], exact
         )
-        if status != statuses.MORE_EXACT:
+        if status != kernels.MORE_EXACT:
             break
-        hard = np.empty((8 * len(hard), 4), np.int64)
+        exact = np.empty((8 * len(exact), 4), np.int64)
     problem = None
-    if status == statuses.FEW_FIELDS:
+    if status == kernels.FEW_FIELDS:
         fields = len(bytes(chunk[:where]).rsplit(b"\n", 1)[-1].split())
-        count = "1 field" if fields == 1 else f"{fields} fields"
-        problem = InputError(f"{count} where 6 belong", line=line)
-    elif status == statuses.BAD_SCORE:
-        problem = bad_score(path, line, bytes(chunk[where : where + 60]).split()[0])
-    for row, _, first, last in hard[:hards].tolist():
-        text_of_score = bytes(chunk[first:last])
-        scores[row] = float(text_of_score)
+        problem = InputError(field_count(FIELDS, fields), line=line)
+    elif status == kernels.BAD_SCORE:
+        problem = _bad_score(path, line, bytes(chunk[where : where + 60]).split()[0])
+    for row, _, first, last in exact[:marked].tolist():
+        score = bytes(chunk[first:last])
+        scores[row] = float(score)
         if np.isinf(scores[row]) and problem is None:
-            problem = bad_score(path, int(lines[row]), text_of_score)
+            problem = _bad_score(path, int(lines[row]), score)
     return _Piece(
-        [str(chunk[a:b], "utf-8", "surrogateescape") for a, b in spans[:queries].tolist()],
-        starts[:queries],
-        Strings(blob[: ends[rows]], ends[: rows + 1]),
-        scores[:rows],
-        lines[:rows],
+        RunRows(
+            [str(chunk[a:b], "utf-8", "surrogateescape") for a, b in spans[:queries].tolist()],
+            starts[:queries],
+            Strings(blob[: ends[rows]], ends[: rows + 1]),
+            scores[:rows],
+            lines[:rows],
+        ),
         line,
         problem,
     )
+
+
+# -- plain -------------------------------------------------------------------------------------------------
+def scan_run_plainly(path: FilePath) -> RunRows:
+    """The rows of a file, without the compiled scanner."""
+    (queries, docs, texts), lines = read_columns(path, Layout(FIELDS, FORM, more=True), (0, 2, 4))
+    # Python's float takes more than a number (1_0, inf), so the characters are checked first.
+    plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
+    try:
+        scores = np.fromiter(map(float, texts), np.float64, len(texts))
+    except ValueError:
+        plain = False
+    if not plain or np.isinf(scores).any():
+        row = next(i for i, text in enumerate(texts) if not NUMBER.fullmatch(text) or np.isinf(float(text)))
+        raise _bad_score(path, int(lines[row]), texts[row])
+    starts = changes(queries)
+    qids = decoded([queries[i] for i in starts])
+    return RunRows(qids, np.array(starts, np.int64), Strings.of_bytes(docs), scores, lines)
+
+
+def first_repeat_plainly(rows: RunRows, query_of: NDArray[np.int64]) -> int:
+    """The same as :func:`first_repeat`, without Numba."""
+    docs = rows.docs.tobytes()
+    bounds = [*rows.starts.tolist(), len(docs)]
+    if not len(query_of) and all(len(set(docs[a:b])) == b - a for a, b in pairwise(bounds)):
+        return -1
+    queries = query_of if len(query_of) else np.arange(len(rows.starts))
+    return first_repeated(zip(np.repeat(queries, np.diff(bounds)).tolist(), docs, strict=True))
+
+
+def _bad_score(path: FilePath, line: int, text: bytes) -> InputError:
+    return InputError(f"the score {shown(text)!r} is not a finite number", FORM, file=path, line=line)

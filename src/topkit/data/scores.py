@@ -1,4 +1,4 @@
-"""Score files: one number a line, in the order of the data set's documents."""
+"""Score files: one number per line, in the order of the data set's documents."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, line_chunks, text_writer
-from topkit.data.letor import NUMBER
+from topkit.data.files import NUMBER, FilePath, numbered_lines, shown, text_writer
 
-FORM = "write one number a line, a line for each document of the data set"
+FORM = "write one number per line, one line per document of the data set"
 
 
 def read_scores(path: FilePath, expected: int | None = None) -> NDArray[np.float64]:
-    """Read scores (``.gz`` too); with ``expected``, refuse any other count."""
-    texts: list[bytes] = []
-    for chunk, first_line in line_chunks(path):
-        for line, text in enumerate(chunk.split(b"\n")[:-1], first_line):
-            text = text.strip()
-            if not NUMBER.fullmatch(text) or np.isinf(float(text)):
-                shown = text[:40].decode("utf-8", "replace")
-                raise InputError(f"{shown!r} is not a number", FORM, file=path, line=line)
-            texts.append(text)
-    if not texts:
-        raise InputError("the file holds no scores", FORM, file=path)
-    if expected is not None and len(texts) != expected:
-        problem = f"{len(texts)} scores for {expected} documents"
-        raise InputError(problem, "give the scores of this very data set", file=path)
-    return np.array([float(text) for text in texts])
+    """Read scores (``.gz`` too); with ``expected``, any other number of scores is an error."""
+    scores: list[float] = []
+    for line, text in numbered_lines(path):
+        text = text.strip()
+        if not NUMBER.fullmatch(text) or np.isinf(float(text)):
+            raise InputError(f"{shown(text)!r} is not a finite number", FORM, file=path, line=line)
+        scores.append(float(text))
+    if not scores:
+        raise InputError("the file has no scores", FORM, file=path)
+    if expected is not None and len(scores) != expected:
+        problem = f"expected {expected} scores, one per document, got {len(scores)}"
+        raise InputError(problem, "the score file does not match the data set", file=path)
+    return np.array(scores)
 
 
 def write_scores(scores: ArrayLike, path: FilePath) -> None:

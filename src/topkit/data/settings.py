@@ -14,14 +14,44 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from topkit.data.errors import InputError
+from topkit.data.setting_types import (
+    REFUSED,
+    alternatives,
+    convert,
+    from_text,
+    in_text_order,
+    is_list,
+    is_table,
+    literal_words,
+    origin,
+    show_value,
+    words_for,
+)
+
+__all__ = [
+    "Search",
+    "Setting",
+    "Space",
+    "Span",
+    "check_fields",
+    "check_settings",
+    "lookup",
+    "parse_settings",
+    "search_space",
+    "settings_of",
+    "show_value",
+    "split_assignments",
+    "suggestion",
+]
 
 T = TypeVar("T")
 
@@ -48,7 +78,9 @@ Space = Mapping[str, Search]
 class Setting:
     """The meaning of a parameter, the values it allows, and what a search may try.
 
-    ``name``, ``type`` and ``default`` are read from the signature by :func:`settings_of`.
+    The limits apply to a number, and to each number of a list. Numbers must be finite; infinity is allowed
+    only by ``high=math.inf``. ``name``, ``type``, ``default`` and ``required`` are read from the signature by
+    :func:`settings_of`, and so are ``choices`` if the type is a ``Literal``.
     """
 
     meaning: str
@@ -66,53 +98,64 @@ class Setting:
     name: str = ""
     type: Any = str
     default: Any = None
+    required: bool = False
+    """Whether there is no default."""
 
     @property
     def expected(self) -> str:
         """The allowed values in words: ``a number from 0 to 1``, ``one of linear, mlp, trees``."""
-        if self.choices:
-            words = f"one of {', '.join(self.choices)}"
-            return f"{words}, or none" if self.optional else words
-        parts = [_words(kind) for kind in self._kinds if kind is not types.NoneType]
+        parts = [self._words(kind) for kind in alternatives(self.type) if kind is not NoneType]
         words = " or ".join(dict.fromkeys(parts))
-        if self.above is not None:
-            words += f" greater than {self.above:g}"
-        if self.low is not None and self.high is not None:
-            words += f" from {self.low:g} to {self.high:g}"
-        elif self.low is not None:
-            words += f" of at least {self.low:g}"
-        elif self.high is not None:
-            words += f"{' and' if self.above is not None else ''} of at most {self.high:g}"
         return f"{words}, or none" if self.optional else words
 
     @property
     def optional(self) -> bool:
         """Whether ``None`` is allowed."""
-        return types.NoneType in self._kinds
-
-    @property
-    def _kinds(self) -> tuple[Any, ...]:
-        return _alternatives(self.type)
+        return NoneType in alternatives(self.type)
 
     def check(self, value: Any) -> Any:
         """The value in the declared type; InputError if it is not allowed."""
-        for kind in self._kinds:
-            converted = _convert(value, kind)
-            if converted is not _REFUSED and self._allows(converted):
+        for kind in alternatives(self.type):
+            converted = convert(value, kind)
+            if converted is not REFUSED and self._allows(converted):
                 return converted
-        raise InputError(f"{self.name} must be {self.expected}, got {value!r}")
+        raise self._error(value)
 
     def parse(self, text: str) -> Any:
         """The value that a text means, as in ``--set name=text``."""
-        for kind in sorted(self._kinds, key=_text_order):
-            value = _from_text(text.strip(), kind)
-            if value is not _REFUSED and self._allows(value):
+        for kind in in_text_order(alternatives(self.type)):
+            value = from_text(text.strip(), kind)
+            if value is not REFUSED and self._allows(value):
                 return value
-        raise InputError(f"{self.name} must be {self.expected}, got {text!r}")
+        raise self._error(text)
+
+    def _error(self, value: Any) -> InputError:
+        remedy = suggestion(value, self.choices, "") if isinstance(value, str) else ""
+        if any(is_table(kind) for kind in alternatives(self.type)):
+            remedy = f"set its entries one by one: {self.name}.NAME=VALUE"
+        return InputError(f"{self.name} must be {self.expected}, got {value!r}", remedy)
+
+    def _words(self, kind: Any) -> str:
+        words = words_for(kind)
+        items = get_args(kind)[:1] if is_list(kind) else (kind,)
+        if self.choices and str in items:
+            allowed = ", ".join(self.choices)
+            return f"a list of names from {allowed}" if is_list(kind) else f"one of {allowed}"
+        limits = self._limits() if items and items[0] in (int, float) else ""
+        if not limits:
+            return words
+        return f"{words}, each {limits}" if is_list(kind) else f"{words} {limits}"
+
+    def _limits(self) -> str:
+        high = None if self.high == math.inf else self.high
+        if self.low is not None and high is not None:
+            return f"from {self.low:g} to {high:g}"
+        parts = [] if self.above is None else [f"greater than {self.above:g}"]
+        parts += [] if self.low is None else [f"of at least {self.low:g}"]
+        parts += [] if high is None else [f"of at most {high:g}"]
+        return " and ".join(parts)
 
     def _allows(self, value: Any) -> bool:
-        if value is None:
-            return True
         items = value if isinstance(value, tuple) else (value,)
         return all(self._allows_item(item) for item in items)
 
@@ -122,19 +165,15 @@ class Setting:
         if not isinstance(item, int | float) or isinstance(item, bool):
             return True
         return (
-            item == item  # NaN is never allowed
+            (math.isfinite(item) or (item == math.inf and self.high == math.inf))
             and (self.low is None or item >= self.low)
             and (self.high is None or item <= self.high)
             and (self.above is None or item > self.above)
         )
 
 
-_REFUSED: Any = object()
-"""Marks a value that does not have a type; ``None`` is a value."""
-
-
 def settings_of(method: Callable[..., Any]) -> dict[str, Setting]:
-    """The declared settings of a function or dataclass, in order; parameters without a Setting are not one.
+    """The declared settings of a function or dataclass, in order; other parameters are left out.
 
     >>> from typing import Annotated
     >>> def rrf(runs: list[str], offset: Annotated[int, Setting("Rank offset.", low=0)] = 60) -> None: ...
@@ -147,17 +186,41 @@ def settings_of(method: Callable[..., Any]) -> dict[str, Setting]:
 @cache
 def _declared(method: Callable[..., Any]) -> tuple[tuple[str, Setting], ...]:
     hints = get_type_hints(method, include_extras=True)
-    found = []
+    settings = []
     for parameter in inspect.signature(method).parameters.values():
         hint = hints.get(parameter.name)
         declared = [extra for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, Setting)]
         if declared:
-            default = None if parameter.default is parameter.empty else parameter.default
+            kind = get_args(hint)[0]
+            required = parameter.default is parameter.empty
             complete = dataclasses.replace(
-                declared[-1], name=parameter.name, type=get_args(hint)[0], default=default
+                declared[-1],
+                name=parameter.name,
+                type=_words_as_strings(kind),
+                choices=declared[-1].choices or literal_words(kind),
+                default=None if required else _default(method, parameter),
+                required=required,
             )
-            found.append((parameter.name, complete))
-    return tuple(found)
+            settings.append((parameter.name, complete))
+    return tuple(settings)
+
+
+def _words_as_strings(kind: Any) -> Any:
+    """The type with ``str`` for each ``Literal``, whose words become choices."""
+    members = [str if origin(member) is Literal else member for member in alternatives(kind)]
+    union = members[0]
+    for member in members[1:]:
+        union |= member
+    return union
+
+
+def _default(method: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    """The default of a parameter; that of a dataclass field may come from a factory."""
+    if dataclasses.is_dataclass(method):
+        for field in dataclasses.fields(method):
+            if field.name == parameter.name and field.default_factory is not dataclasses.MISSING:
+                return field.default_factory()
+    return parameter.default
 
 
 def check_settings(known: Mapping[str, Setting], values: Mapping[str, Any], owner: str) -> dict[str, Any]:
@@ -165,11 +228,27 @@ def check_settings(known: Mapping[str, Setting], values: Mapping[str, Any], owne
 
     ``owner`` names the method in messages: ``ranker 'listnet'``.
     """
-    for name in values:
+    _check_names(known, values, owner)
+    return {name: known[name].check(value) for name, value in values.items()}
+
+
+def parse_settings(known: Mapping[str, Setting], texts: Mapping[str, Any], owner: str) -> dict[str, Any]:
+    """The values of settings given as text, each parsed by its declaration; tables are checked, not parsed.
+
+    The entries of a table stay texts: only the method that takes the table knows what they mean.
+    """
+    _check_names(known, texts, owner)
+    return {
+        name: known[name].parse(text) if isinstance(text, str) else known[name].check(text)
+        for name, text in texts.items()
+    }
+
+
+def _check_names(known: Mapping[str, Setting], names: Iterable[str], owner: str) -> None:
+    for name in names:
         if name not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise InputError(f"the {owner} has no setting {name!r}", suggestion(name, known, takes))
-    return {name: known[name].check(value) for name, value in values.items()}
 
 
 def check_fields(method: Any) -> None:
@@ -179,30 +258,29 @@ def check_fields(method: Any) -> None:
 
 
 def split_assignments(texts: Iterable[str]) -> dict[str, Any]:
-    """``["k=10", "base_settings.passes=2"]`` → ``{"k": "10", "base_settings": {"passes": "2"}}``."""
+    """``["k=10", "base_settings.passes=2"]`` → ``{"k": "10", "base_settings": {"passes": "2"}}``.
+
+    Hyphens in names become underscores. If a name is assigned twice, the last value counts.
+    """
     values: dict[str, Any] = {}
     for text in texts:
         path, equals, value = text.partition("=")
-        *tables, name = (part.strip().replace("-", "_") for part in path.split("."))
-        if not equals or not name:
-            raise InputError(f"the setting {text!r} has no value", "write it as name=value")
+        *tables, name = names = [part.strip().replace("-", "_") for part in path.split(".")]
+        if not equals or not all(names):
+            raise InputError(f"invalid setting {text!r}", "write it as name=value")
         table = values
         for part in tables:
             table = table.setdefault(part, {})
             if not isinstance(table, dict):
-                raise InputError(f"the setting {part!r} is given both a value and a table", f"see {text!r}")
+                raise _both(part, text)
+        if isinstance(table.get(name), dict):
+            raise _both(name, text)
         table[name] = value.strip()
     return values
 
 
-def parse_settings(known: Mapping[str, Setting], texts: Mapping[str, Any], owner: str) -> dict[str, Any]:
-    """The values of settings given as text, each parsed by its own declaration."""
-    values = {}
-    for name, text in texts.items():
-        if name not in known:
-            check_settings(known, {name: text}, owner)
-        values[name] = known[name].parse(text) if isinstance(text, str) else known[name].check(text)
-    return values
+def _both(name: str, text: str) -> InputError:
+    return InputError(f"{text!r}: {name!r} is already set", "give it a value or entries, not both")
 
 
 def search_space(known: Mapping[str, Setting]) -> dict[str, Search]:
@@ -220,75 +298,11 @@ def lookup(registry: Mapping[str, T], name: str, what: str) -> T:
 
 
 def suggestion(word: str, names: Iterable[str], otherwise: str) -> str:
-    """``did you mean 'listnet'?`` if a name is near the word, else ``otherwise``."""
-    near = get_close_matches(str(word), list(names), 1)
-    return f"did you mean {near[0]!r}?" if near else otherwise
+    """``did you mean 'listnet'?`` if a name is near the word (in any case), else ``otherwise``.
 
-
-def show_value(value: Any) -> str:
-    """A value as ``--set`` takes it: ``none``, ``true``, ``32,16``, ``0.05``."""
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple | list):
-        return ",".join(show_value(item) for item in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-# -- types -------------------------------------------------------------------------------------------------
-def _alternatives(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-
-
-def _words(kind: Any) -> str:
-    if get_origin(kind) is tuple:
-        plural = {int: "integers", float: "numbers", str: "names"}
-        return f"a list of {plural.get(get_args(kind)[0], 'values')}"
-    if get_origin(kind) is Mapping or kind is dict:
-        return "a table of settings"
-    names: dict[Any, str] = {bool: "true or false", int: "an integer", float: "a number", str: "a word"}
-    return names.get(kind, f"a {getattr(kind, '__name__', kind)}")
-
-
-def _convert(value: Any, kind: Any) -> Any:
-    """The value in this type, or _REFUSED; 3 is a float, [1, 2] a tuple, 5 a list of one."""
-    if get_origin(kind) is tuple:
-        if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
-            value = (value,)
-        item_kind = get_args(kind)[0]
-        items = tuple(str(item) if item_kind is str else _convert(item, item_kind) for item in value)
-        return _REFUSED if _REFUSED in items else items
-    if get_origin(kind) is Mapping or kind is dict:
-        return dict(value) if isinstance(value, Mapping) else _REFUSED
-    if kind is types.NoneType:
-        return None if value is None else _REFUSED
-    if hasattr(value, "item") and hasattr(value, "dtype") and value.ndim == 0:
-        value = value.item()  # a NumPy scalar is a number
-    if kind is bool or isinstance(value, bool):
-        return value if kind is bool and isinstance(value, bool) else _REFUSED
-    if kind is float and isinstance(value, int | float):
-        return float(value)
-    if kind in (int, str):
-        return value if isinstance(value, kind) else _REFUSED
-    return value if isinstance(kind, type) and isinstance(value, kind) else _REFUSED
-
-
-def _from_text(text: str, kind: Any) -> Any:
-    if get_origin(kind) is tuple:
-        items = [_from_text(part.strip(), get_args(kind)[0]) for part in text.split(",")]
-        return _REFUSED if _REFUSED in items else tuple(items)
-    if kind is types.NoneType:
-        return None if text.lower() == "none" else _REFUSED
-    if kind is bool:
-        return {"true": True, "false": False}.get(text.lower(), _REFUSED)
-    if kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            return _REFUSED
-    return text if kind is str else _REFUSED
-
-
-def _text_order(kind: Any) -> int:
-    """Types that accept fewer texts are tried first: ``none`` and ``true`` before a word."""
-    order = (types.NoneType, bool, int, float)
-    return order.index(kind) if kind in order else len(order) + (kind is str)
+    >>> suggestion("ListNt", ["listmle", "listnet"], "choose one")
+    "did you mean 'listnet'?"
+    """
+    by_lower = {name.lower(): name for name in names}
+    near = get_close_matches(str(word).lower(), list(by_lower), 1)
+    return f"did you mean {by_lower[near[0]]!r}?" if near else otherwise

@@ -1,8 +1,8 @@
-"""A column of strings in one buffer: a million document ids cost their bytes, not a million objects."""
+"""A column of strings in one buffer: a million document ids take their bytes, not a million objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import overload
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Strings:
-    """Immutable sequence of strings: UTF-8 bytes of string i are ``blob[offsets[i]:offsets[i + 1]]``.
+    """An immutable sequence of strings; the UTF-8 bytes of string i are ``blob[offsets[i]:offsets[i + 1]]``.
 
-    This is Arrow's layout, so Parquet takes it without a copy. Bytes that are not UTF-8 survive a round trip
-    (``surrogateescape``), because old TREC files hold them.
+    This is Arrow's layout, so Parquet reads and writes it without a copy. Bytes that are not UTF-8 survive a
+    round trip (``surrogateescape``), because old TREC files contain them.
 
     >>> names = Strings.of(["b", "", "aé"])
     >>> names[2], len(names), names.take([2, 0]).tolist()
@@ -27,22 +27,24 @@ class Strings:
     offsets: NDArray[np.int64]
 
     @classmethod
-    def of(cls, values: Iterable[str]) -> Strings:
-        """Strings of any iterable."""
+    def of(cls, values: Iterable[object]) -> Strings:
+        """The strings of any iterable; of other values, their ``str``."""
         if isinstance(values, Strings):
             return values
-        return cls.of_bytes([value.encode("utf-8", "surrogateescape") for value in values])
+        texts = list(map(str, values))
+        joined = "".join(texts)
+        if joined.isascii():  # then characters are bytes, and a million strings are encoded by one call
+            return cls(np.frombuffer(joined.encode("ascii"), np.uint8), _offsets(texts))
+        return cls.of_bytes([text.encode("utf-8", "surrogateescape") for text in texts])
 
     @classmethod
     def of_bytes(cls, values: list[bytes]) -> Strings:
-        """Strings of already encoded values."""
-        offsets = np.zeros(len(values) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, values), np.int64, len(values)), out=offsets[1:])
-        return cls(np.frombuffer(b"".join(values), np.uint8), offsets)
+        """The strings of values that are already encoded."""
+        return cls(np.frombuffer(b"".join(values), np.uint8), _offsets(values))
 
     @classmethod
     def concatenate(cls, parts: list[Strings]) -> Strings:
-        """The strings of all parts, one after another."""
+        """The strings of all parts in order."""
         lengths = [np.diff(part.offsets) for part in parts]
         offsets = np.zeros(sum(map(len, parts)) + 1, np.int64)
         if parts:
@@ -80,7 +82,7 @@ class Strings:
         """Every string, decoded."""
         start, stop = int(self.offsets[0]), int(self.offsets[-1])
         raw = self.blob[start:stop].tobytes()
-        if raw.isascii():  # then bytes and characters have the same places
+        if raw.isascii():  # then bytes and characters have the same positions
             text = raw.decode("ascii")
             return [text[a:b] for a, b in pairwise((self.offsets - start).tolist())]
         return [value.decode("utf-8", "surrogateescape") for value in self.tobytes()]
@@ -100,8 +102,14 @@ class Strings:
             return self.tobytes() == other.tobytes()
         return NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]  # equality is by value and costs the whole column
+    __hash__ = None  # type: ignore[assignment]  # equality compares the whole column
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(value) for value in self[:3])
         return f"Strings([{shown}{', …' if len(self) > 3 else ''}], n={len(self)})"
+
+
+def _offsets(values: Sequence[str] | Sequence[bytes]) -> NDArray[np.int64]:
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, values), np.int64, len(values)), out=offsets[1:])
+    return offsets

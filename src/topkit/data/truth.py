@@ -1,4 +1,4 @@
-"""What labels mean (graded, full order, top-k), and how one kind of truth becomes another."""
+"""What labels mean (graded, full order, top-k), and the conversion of one kind of truth to another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["graded", "order", "top-k"]
 
 @dataclass(frozen=True)
 class Truth:
-    """The kind of truth that labels hold.
+    """The kind of truth of labels.
 
     - ``graded``: the grade, 0 = irrelevant.
     - ``order``: a permutation of all n documents; the label is n+1−rank, so the best has n and the worst 1.
@@ -28,9 +28,9 @@ class Truth:
 
     def __post_init__(self) -> None:
         if (self.kind == "top-k") != (self.k is not None):
-            raise ValueError("k belongs to top-k truth, and only to it")
+            raise InputError(f"top-k truth needs k, other kinds have none; got {self.kind} with k = {self.k}")
         if self.k is not None and self.k < 1:
-            raise ValueError(f"k must be at least 1, not {self.k}")
+            raise InputError(f"k must be at least 1, got {self.k}")
 
     def __str__(self) -> str:
         return f"top-{self.k}" if self.kind == "top-k" else self.kind
@@ -55,7 +55,7 @@ GRADED = Truth()
 
 
 def order_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], seed: int) -> NDArray[np.float32]:
-    """Full-order labels n+1−rank that agree with ``y``; equal labels are ordered at random (seeded)."""
+    """Full-order labels n+1−rank by ``y``; equal labels are ordered at random by the seed."""
     lengths = np.diff(ptr)
     query = np.repeat(np.arange(len(lengths)), lengths)
     tie_break = np.random.default_rng(seed).permutation(len(y))
@@ -70,7 +70,7 @@ def top_k_labels(
 ) -> NDArray[np.float32]:
     """Top-k labels: k+1−rank for the first k of each list, 0 for the rest (k := min(k, n)).
 
-    ``ordered`` says that ``y`` is a full order already, so nothing is left to chance.
+    With ``ordered``, ``y`` is already a full order, and the seed is not used.
     """
     full = y if ordered else order_labels(y, ptr, seed)
     lengths = np.diff(ptr)
@@ -80,7 +80,7 @@ def top_k_labels(
 
 
 def check_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], truth: Truth) -> None:
-    """Raise unless ``y`` can be labels of this kind."""
+    """Raise if ``y`` are not labels of this kind."""
     if truth.kind == "graded":
         return
     lengths = np.diff(ptr)
@@ -93,5 +93,5 @@ def check_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], truth: Truth) -
         first = int(query[np.argmax(wrong)])
         raise InputError(
             f"the labels of query number {first + 1} are not {truth} labels",
-            "each list needs the labels n, n−1, …, 1 (order) or k, …, 1 and zeros (top-k)",
+            "expected the labels n, n−1, …, 1 (order), or k, …, 1 and zeros (top-k)",
         )

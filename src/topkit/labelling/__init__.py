@@ -1,4 +1,4 @@
-"""Top-k labelling: which question to ask next, who answers, and how far assessors agree."""
+"""Top-k labelling: which question to ask next, who answers it, and how much assessors agree."""
 
 from topkit.labelling.agreement import agreement, assessor_quality, chi_square, timing
 from topkit.labelling.assessors import consensus, merge_labellings

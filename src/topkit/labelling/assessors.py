@@ -1,4 +1,4 @@
-"""Several assessors on one query: what each of them knows, merged into one order."""
+"""Several assessors on one query: their labellings merged into one order."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from topkit.labelling.labelling import Labelling
 from topkit.labelling.result import TopK
 
 EXACT = 10
-"""Up to so many items the best order is found by trying all; beyond, by moving single items."""
+"""Up to this many items the best order is found exactly, in O(2ⁿ·n²); above it, by moving single items."""
 
 Margins = NDArray[np.int64]
 
 
 def merge_labellings(labellings: Sequence[Labelling]) -> TopK:
-    """One top k of several labellings of the same items, one an assessor.
+    """One top k from several labellings of the same items, one per assessor.
 
-    The margin of a pair is the number of assessors whose answers say or imply that the first is better, less
-    those that say the opposite; the order is the one that goes against the fewest (Kemeny). Labellings need
-    not be complete. An item is bad if more than half of the assessors find it so.
+    The margin of a pair is the number of assessors whose answers say or imply that the first item is better,
+    minus the number who say the opposite. The order is the one that contradicts the fewest of them (Kemeny).
+    Labellings need not be complete. An item is bad if more than half of the assessors say so.
     """
     first = labellings[0]
     if any(lab.items != first.items or lab.k != first.k for lab in labellings):
-        raise InputError("the labellings are of different items or k", "merge labellings of one task")
+        raise InputError("the labellings have different items or k", "merge labellings of one task")
     items = list(first.items)
     margins = np.zeros((len(items), len(items)), np.int64)
     bad = np.zeros(len(items), np.int64)
@@ -45,10 +45,10 @@ def merge_labellings(labellings: Sequence[Labelling]) -> TopK:
 
 
 def consensus(results: Sequence[TopK], k: int | None = None) -> TopK:
-    """One top k of several complete ones.
+    """One top k from several complete ones.
 
-    An item of a result is better than all that are not in it; of two that are not in it, it says nothing.
-    Ties count for neither. k is that of the first result unless given.
+    An item in a result is better than every item that is not in it; two items that are not in it are not
+    compared. Ties count for neither item. ``k`` is by default that of the first result.
 
     >>> a, b = TopK(("x", "y"), (1, 2)), TopK(("x", "z"), (1, 2))
     >>> consensus([a, b, TopK(("y", "x"), (1, 2))]).order
@@ -59,8 +59,8 @@ def consensus(results: Sequence[TopK], k: int | None = None) -> TopK:
     for result in results:
         place = dict(zip(result.order, result.places, strict=True))
         place |= dict.fromkeys(result.tied_out, result.places[-1])
-        nowhere = len(result.order) + 1
-        places = np.array([place.get(item, nowhere) for item in items])
+        last = len(result.order) + 1
+        places = np.array([place.get(item, last) for item in items])
         margins += np.sign(places[None, :] - places[:, None])
     bad = np.array([2 * sum(item in result.bad for result in results) > len(results) for item in items])
     return _top(items, margins, k or len(results[0].order), [result.order for result in results], bad)
@@ -72,8 +72,8 @@ def _top(
     order = [i for i in best_order(margins) if not bad[i]] + np.flatnonzero(bad).tolist()
     places = [1]
     for number, (i, j) in enumerate(pairwise(order), 2):
-        together = bool(bad[i]) == bool(bad[j]) and (bool(bad[i]) or margins[i, j] == 0)
-        places.append(places[-1] if together else number)
+        tied = bool(bad[i]) == bool(bad[j]) and (bool(bad[i]) or margins[i, j] == 0)
+        places.append(places[-1] if tied else number)
     k = min(k, len(items))
     cut = places[k - 1]
     named = [items[i] for i in order]
@@ -88,20 +88,20 @@ def _top(
 
 
 def best_order(margins: Margins) -> list[int]:
-    """The order of items that goes against the smallest sum of margins (Kemeny's), the best first.
+    """The order of items that contradicts the smallest sum of margins (Kemeny's order), best first.
 
-    Exact up to 10 items; for more, the order by sums of margins (Borda's), improved by moving single items as
-    long as that helps.
+    Exact up to 10 items. For more items: the order by sums of margins (Borda's order), improved by moving
+    single items until no move helps.
 
     >>> best_order(np.array([[0, -1, 1], [1, 0, 2], [-1, -2, 0]]))
     [1, 0, 2]
     """
     start = np.argsort(-margins.sum(1), kind="stable").tolist()
-    return _by_trying(margins, start) if len(start) <= EXACT else _by_moving(margins, start)
+    return _exact_order(margins, start) if len(start) <= EXACT else _improved_order(margins, start)
 
 
-def _by_trying(margins: Margins, start: list[int]) -> list[int]:
-    """The best order of every set of items from the best orders of the sets without one of them."""
+def _exact_order(margins: Margins, start: list[int]) -> list[int]:
+    """Dynamic programming: the best order of a set from the best orders of the sets with one item less."""
     best: dict[int, tuple[int, list[int]]] = {0: (0, [])}
     for members in range(1, 1 << len(start)):
         options = []
@@ -115,7 +115,7 @@ def _by_trying(margins: Margins, start: list[int]) -> list[int]:
     return best[(1 << len(start)) - 1][1]
 
 
-def _by_moving(margins: Margins, order: list[int]) -> list[int]:
+def _improved_order(margins: Margins, order: list[int]) -> list[int]:
     moved = True
     while moved:
         moved = False
@@ -123,7 +123,7 @@ def _by_moving(margins: Margins, order: list[int]) -> list[int]:
             here = order.index(item)
             rest = [other for other in order if other != item]
             ahead = np.array([margins[item, other] for other in rest])
-            # the value of standing at place p: margins over those behind, less those over the item in front
+            # value of position p: margins over the items behind it, minus margins over the items before it
             value = ahead.sum() - 2 * np.concatenate([[0], np.cumsum(ahead)])
             there = int(np.argmax(value))
             if value[there] > value[here]:

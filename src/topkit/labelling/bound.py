@@ -1,4 +1,4 @@
-"""The number of judgments that no strategy can stay below in the worst case."""
+"""A lower bound of the number of judgments."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from math import log2
 
 
 def lower_bound(n: int, k: int) -> float:
-    """n − k + log₂(n·(n−1)···(n−k+2)): judgments needed in the worst case for the ordered top k of n.
+    """n − k + log₂(n·(n−1)···(n−k+2)): what any strategy needs in the worst case for the top k of n.
 
-    Every item outside the top k must lose once (n − k), and the order of the first k − 1 must be told apart
-    from all others. k := min(k, n); 0 for n = 1.
+    Every item outside the top k must lose once (n − k), and the order of the first k − 1 items must be
+    distinguished from all others. k := min(k, n); 0 for n = 1.
 
     Reference: D. E. Knuth, The Art of Computer Programming 3, section 5.3.3.
 

@@ -1,4 +1,4 @@
-"""What a strategy is: a generator that yields questions, receives answers and returns the top places."""
+"""Strategies are generators: they yield questions, receive answers and return the top places."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import NamedTuple
 
 
 class Ask(NamedTuple):
-    """A question a strategy puts: is item ``a`` or item ``b`` better? (``b`` is None: grade item ``a``.)"""
+    """A question: is item ``a`` or item ``b`` better? If ``b`` is None: which grade has item ``a``?"""
 
     a: int
     b: int | None
     least: int
-    """The fewest questions that can still follow, this one included."""
+    """The minimum number of remaining questions, including this one."""
     most: int
-    """The most questions that can still follow, this one included."""
+    """The maximum number of remaining questions, including this one."""
     likely: float | None = None
-    """About how many will follow on a random order, where the strategy can tell."""
+    """The expected number of remaining questions for a random order, if the strategy can estimate it."""
 
 
 class Finish(NamedTuple):
-    """What a strategy returns: items by falling relevance, those that share a place in one group.
+    """The result of a strategy: groups of items in descending relevance; items of a group share a place.
 
-    Items that were marked bad are left out. The groups hold at least the top k, or all that are not bad.
+    Items that were marked bad are left out. The groups contain at least the top k, or all that are not bad.
     """
 
     groups: list[list[int]]
     confidence: dict[int, float] | None = None
-    """Probability that an item belongs to the top k, where the strategy reckons with errors."""
+    """Probability that an item belongs to the top k, if the strategy tolerates assessor errors."""
 
 
 Play = Generator[Ask, str, Finish]
@@ -37,7 +37,7 @@ Play = Generator[Ask, str, Finish]
 
 @dataclass(frozen=True)
 class Contest:
-    """The task: find the ordered top k of items 0 … n−1, which a prior ranking may already have sorted."""
+    """The task: find the ordered top k of the items 0 … n−1, perhaps with the help of a prior ranking."""
 
     n: int
     k: int
@@ -45,7 +45,7 @@ class Contest:
     prior: tuple[int, ...] | None = None
 
     def random(self) -> Random:
-        """The contest's own source of chance; every call starts it anew."""
+        """A random generator with the seed of the contest; every call returns a new one."""
         return Random(self.seed)
 
     def shuffled(self) -> list[int]:
@@ -55,7 +55,7 @@ class Contest:
         return order
 
     def arrival(self) -> list[int]:
-        """The items in the order of the prior, or at random where there is none."""
+        """The items in the order of the prior, or in random order if there is none."""
         return self.shuffled() if self.prior is None else list(self.prior)
 
 
@@ -63,15 +63,19 @@ Strategy = Callable[[Contest], Play]
 
 
 def count(groups: Iterable[list[int]]) -> int:
-    """Items in all groups together."""
+    """The number of items in all groups."""
     return sum(map(len, groups))
 
 
-def keep_sides(play: Play, chance: Random) -> Play:
-    """The same play, with every document on its own side of the screen.
+SWAPPED = {"a": "b", "b": "a", "tie": "tie", "bad-a": "bad-b", "bad-b": "bad-a"}
+"""The answer to the same question with the documents on the other sides."""
 
-    A document of the last question stays on its side, because moving it costs the assessor time; otherwise
-    sides are drawn at random, so that no strategy always shows its favourite on the left.
+
+def keep_sides(play: Play, chance: Random) -> Play:
+    """The same questions, with each document on its side of the screen.
+
+    A document of the last question stays on its side, because moving it costs the assessor time. Otherwise
+    sides are random, so that no strategy always shows the document it expects to win on the left.
     """
     left: int | None = None
     right: int | None = None
@@ -92,6 +96,3 @@ def keep_sides(play: Play, chance: Random) -> Play:
     except StopIteration as end:
         finish: Finish = end.value
         return finish
-
-
-SWAPPED = {"a": "b", "b": "a", "tie": "tie", "bad-a": "bad-b", "bad-b": "bad-a"}

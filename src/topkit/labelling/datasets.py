@@ -1,4 +1,4 @@
-"""Labelling a whole data set by a judge: top-k truth and the judgments behind it."""
+"""Labelling of a whole data set by a judge: top-k truth and the judgments behind it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from topkit.data.dataset import Dataset
-from topkit.data.judgments import Judgments
+from topkit.data.judgments import Judgments, joined_judgments
 from topkit.data.run import Run
 from topkit.data.truth import Truth
 from topkit.labelling.judges.judge import Judge, label
@@ -23,10 +23,10 @@ def label_dataset(
     prior: Run | None = None,
     on_query: Callable[[str], object] = lambda query: None,
 ) -> tuple[Dataset, Judgments]:
-    """The data set with top-k truth as the judge labels it, and every judgment that took.
+    """The data set with the top-k truth that the judge's answers give, and all judgments.
 
-    The labels the data set comes with are not looked at. ``prior`` orders each query's documents beforehand
-    (by falling score). Query q is labelled with seed + q; ``on_query`` is told each query when it is done.
+    The labels of the data set are not used. The scores of ``prior`` order the documents of each query in
+    advance. Query number q is labelled with seed + q; ``on_query`` is called with each query when it is done.
 
     >>> from topkit.labelling.judges.simulated import SimulatedAssessor
     >>> data = Dataset.build([[1.0], [2.0], [3.0]], [0, 0, 0], ["q"] * 3, doc_ids=["x", "y", "z"])
@@ -41,16 +41,12 @@ def label_dataset(
         items = names[rows].tolist()
         order = None
         if prior is not None and query in prior:
-            here = set(items)
+            known_items = set(items)
             ranked = sorted(prior[query], key=lambda pair: -pair[1])
-            order = [doc for doc, _ in ranked if doc in here]
+            order = [doc for doc, _ in ranked if doc in known_items]
         done = label(Labelling(items, k, strategy, seed + number, order), judge, query)
         if done.result is not None:
             labels[rows] = done.result.labels(items)
         records.append(done.judgments(query))
         on_query(query)
-    judgments = Judgments(
-        tuple(grade for record in records for grade in record.grades),
-        tuple(preference for record in records for preference in record.preferences),
-    )
-    return dataset.with_labels(labels, Truth("top-k", k)), judgments
+    return dataset.with_labels(labels, Truth("top-k", k)), joined_judgments(records)

@@ -1,4 +1,4 @@
-"""All that answers imply: the transitive closure of "better", "about the same" and "bad"."""
+"""What answers imply: the transitive closure of "better", "about the same" and "bad"."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class Known:
     """What follows from the answers so far, under the assumption that preferences are transitive.
 
     - a ≻ b and b ≻ c give a ≻ c.
-    - a ∼ b makes a and b one: whatever is better or worse than one is so for the other.
-    - "bad" puts an item below all that are not bad, together with all that is tied with it or worse;
+    - a ∼ b makes a and b equivalent: what is better or worse than one is better or worse than the other.
+    - "bad" puts an item below all items that are not bad, together with all that tie with it or are worse;
       bad items tie with one another.
 
-    Sets of items are bits of whole numbers, so one answer costs a few operations an item that it concerns.
-    An answer against what is known already changes nothing and is counted in ``conflicts``.
+    Sets of items are the bits of integers, so an answer takes a few operations per item that it concerns.
+    An answer that contradicts earlier ones changes nothing and is counted in ``conflicts``.
 
     >>> known = Known(3)
     >>> known.record(0, 1, "a")
@@ -33,10 +33,10 @@ class Known:
         self.bad = 0
         self.conflicts = 0
         self.undefeated = n
-        """Items (tied ones counted once) that nothing is known to beat; one answer lowers it by at most 1."""
+        """Items that no other is known to beat (tied ones count once); an answer lowers it by at most 1."""
 
     def relation(self, a: int, b: int) -> Relation | None:
-        """How ``a`` stands to ``b``: better ("a"), worse ("b"), equal ("tie") or not known (None)."""
+        """Whether ``a`` is better ("a") or worse ("b") than ``b``, or ties with it ("tie"); None: unknown."""
         bad_a, bad_b = self.bad >> a & 1, self.bad >> b & 1
         if bad_a or bad_b:
             return "tie" if bad_a and bad_b else "b" if bad_a else "a"
@@ -47,7 +47,7 @@ class Known:
         return "tie" if self.same[a] >> b & 1 else None
 
     def record(self, a: int, b: int, answer: str) -> None:
-        """Take an answer ("a", "b", "tie", "bad-a" or "bad-b") to "is a or b better?"."""
+        """Add the answer ("a", "b", "tie", "bad-a" or "bad-b") to "is a or b better?"."""
         if answer.startswith("bad"):
             item = a if answer == "bad-a" else b
             self.undefeated -= not self.is_bad(item) and not self.better[item]
@@ -71,24 +71,24 @@ class Known:
             self.better[item] |= up
 
     def _join(self, a: int, b: int) -> None:
-        together = self.same[a] | self.same[b]
+        both = self.same[a] | self.same[b]
         up = self.better[a] | self.better[b]
         down = self.worse[a] | self.worse[b]
         self.undefeated -= not self.better[a] or not self.better[b]
-        for item in bits(together):
-            self.same[item], self.better[item], self.worse[item] = together, up, down
+        for item in bits(both):
+            self.same[item], self.better[item], self.worse[item] = both, up, down
         for item in bits(up):
-            self.worse[item] |= together | down
+            self.worse[item] |= both | down
         for item in bits(down):
-            self.better[item] |= together | up
+            self.better[item] |= both | up
 
     def is_bad(self, item: int) -> bool:
-        """Whether the item was marked bad, or ties with or loses to one that was."""
+        """Whether the item was marked bad, or is known to be no better than one that was."""
         return bool(self.bad >> item & 1)
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The positions of the ones, lowest first."""
+    """The positions of the bits that are 1, lowest first."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
@@ -96,7 +96,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def in_groups(known: Known, order: Iterable[int]) -> list[list[int]]:
-    """An order of items as groups that share a place: neighbours known to tie stand together."""
+    """An order of items as groups that share a place: neighbours that are known to tie are one group."""
     groups: list[list[int]] = []
     for item in order:
         if groups and known.relation(groups[-1][0], item) == "tie":

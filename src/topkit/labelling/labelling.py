@@ -1,4 +1,4 @@
-"""Labelling: which question comes next, as an immutable value that is a fold over the answers."""
+"""Labelling: the next question or the result, as an immutable value that is a fold over the answers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 
 from topkit.data.errors import InputError
 from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Preference
+from topkit.data.settings import lookup
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.contest import Ask, Contest, Finish, Play, keep_sides
 from topkit.labelling.known import Known
@@ -27,12 +28,12 @@ class Question(NamedTuple):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The answers that the question takes."""
+        """The allowed answers."""
         return ANSWERS if self.b is not None else GRADES
 
 
 class Answered(NamedTuple):
-    """A question with its answer; who gave it and how long it took are kept but decide nothing."""
+    """A question with its answer; the assessor and the seconds are kept but do not change the labelling."""
 
     a: str
     b: str | None
@@ -42,26 +43,29 @@ class Answered(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a labelling is."""
+    """The progress of a labelling."""
 
     asked: int
     least: int
-    """The fewest questions that can still come."""
+    """The minimum number of remaining questions."""
     most: int
-    """The most questions that can still come."""
+    """The maximum number of remaining questions."""
     likely: float
-    """About how many will still come, for a bar or a clock."""
+    """The expected number of remaining questions, for a progress bar."""
     lower_bound: float
-    """Judgments that no strategy can stay below in the worst case; see :func:`lower_bound`."""
+    """Judgments that any strategy needs in the worst case; see :func:`lower_bound`."""
 
     @property
     def share(self) -> float:
-        """The share of the work that is done, from 0 to 1."""
+        """The completed share of the work, from 0 to 1."""
         return self.asked / (self.asked + self.likely) if self.asked + self.likely else 1.0
 
 
 class _State:
-    """Where a labelling stands. The running play is handed on to whoever answers first."""
+    """The state of a labelling: a question or the result, and the running strategy.
+
+    The first answer to a state takes the running strategy over; a second answer has to replay.
+    """
 
     def __init__(self, strategy: str, contest: Contest) -> None:
         self.strategy = strategy
@@ -71,7 +75,7 @@ class _State:
         self.running: list[Play] = []
 
     def advanced(self, play: Play, answer: str | None) -> _State:
-        """The state after an answer (None starts the play)."""
+        """The state after an answer; None starts the strategy."""
         after = _State(self.strategy, self.contest)
         try:
             after.ask = next(play) if answer is None else play.send(answer)
@@ -91,18 +95,19 @@ class _State:
 
 @dataclass(frozen=True, repr=False)
 class Labelling:
-    """The labelling of one query's items: ask, answer, until the top k are in order.
+    """The labelling of one query's items: questions and answers until the top k are in order.
 
-    A value: ``answer`` and ``undo`` return new ones and change nothing. It is a pure function of (items, k,
+    It is an immutable value: ``answer`` and ``undo`` return new ones. It is a pure function of (items, k,
     strategy, seed, prior, answers): replaying the answers gives the same state and the same next question.
 
-    - ``items``: ids of the documents, all different.
-    - ``k``: how many places to fill; k ≥ n asks for the order of all.
+    - ``items``: unique ids of the documents.
+    - ``k``: the number of places to fill; k ≥ n orders all items.
     - ``strategy``: a name in ``STRATEGIES``.
-    - ``prior``: the items by expected relevance, the best first; items left out come last, in their order.
+    - ``prior``: the items by expected relevance, best first; items that are left out come last, in their
+      order.
 
-    Answers: "a" or "b" is better, "tie" (about the same), "bad-a" or "bad-b" (clearly irrelevant: leaves the
-    contest at once with all that is known to be no better). Items that tie share a place.
+    Answers: "a" or "b" is better, "tie" (about the same), "bad-a" or "bad-b" (clearly irrelevant: the item is
+    removed at once, with all items known to be no better). Items that tie share a place.
 
     >>> lab = Labelling(["x", "y", "z"], k=1)
     >>> lab.question
@@ -139,29 +144,29 @@ class Labelling:
         *,
         answers: Iterable[Answered | str],
     ) -> Labelling:
-        """The state after these answers: bare ones, or with their questions, which must be those asked.
+        """The labelling after these answers. Answers with questions must match the questions asked.
 
         >>> lab = Labelling("xyz", k=2).answer("a").answer("tie")
         >>> Labelling.from_answers("xyz", k=2, answers=lab.answers) == lab
         True
         """
         lab = cls(items, k, strategy, seed, prior)
-        for number, given in enumerate(answers, 1):
-            if isinstance(given, str):
-                lab = lab.answer(given)
+        for number, answered in enumerate(answers, 1):
+            if isinstance(answered, str):
+                lab = lab.answer(answered)
                 continue
-            if lab.question != given[:2]:
+            if lab.question != answered[:2]:
                 raise InputError(
-                    f"answer {number} is to {given[:2]}, but the question there is {lab.question}",
-                    "items, k, strategy, seed and prior must be those the answers were given for",
+                    f"answer {number} is to {answered[:2]}, but the question was {lab.question}",
+                    "use the items, k, strategy, seed and prior for which the answers were given",
                 )
-            lab = lab.answer(given.answer, given.assessor, given.seconds)
+            lab = lab.answer(answered.answer, answered.assessor, answered.seconds)
         return lab
 
     # -- ask and answer ------------------------------------------------------------------------------------
     @property
     def question(self) -> Question | None:
-        """What to ask next; None when the top k are known."""
+        """The next question; None when the top k are known."""
         ask = self._state.ask
         if ask is None:
             return None
@@ -171,20 +176,20 @@ class Labelling:
         """The labelling after the answer to ``question``."""
         question = self.question
         if question is None:
-            raise InputError("the labelling is complete", "look at its result")
+            raise InputError("the labelling is complete", "use its result")
         if answer not in question.choices:
-            raise InputError(f"{answer!r} is no answer", f"answer {', '.join(question.choices)}")
-        answered = Answered(question.a, question.b, answer, assessor, seconds)
+            raise InputError(f"invalid answer {answer!r}", f"choose from {', '.join(question.choices)}")
+        latest = Answered(question.a, question.b, answer, assessor, seconds)
         try:
             play = self._state.running.pop()
-        except IndexError:  # this value was answered before: its play has moved on, so play again up to here
-            play = self._state.replayed(given.answer for given in self.answers).running.pop()
-        return self._with((*self.answers, answered), self._state.advanced(play, answer))
+        except IndexError:  # this value was answered before, so its strategy has moved on: replay up to here
+            play = self._state.replayed(answered.answer for answered in self.answers).running.pop()
+        return self._with((*self.answers, latest), self._state.advanced(play, answer))
 
     def undo(self) -> Labelling:
-        """The labelling before the last answer; the same where there is none."""
-        before = self.answers[:-1]
-        return self._with(tuple(before), self._state.replayed(given.answer for given in before))
+        """The labelling before the last answer; itself if there is no answer."""
+        earlier = self.answers[:-1]
+        return self._with(tuple(earlier), self._state.replayed(answered.answer for answered in earlier))
 
     def _with(self, answers: tuple[Answered, ...], state: _State) -> Labelling:
         after = copy(self)
@@ -195,7 +200,7 @@ class Labelling:
     # -- what is known -------------------------------------------------------------------------------------
     @property
     def result(self) -> TopK | None:
-        """The ordered top k; None while there are questions."""
+        """The ordered top k; None while there is a question."""
         finish = self._state.finish
         if finish is None:
             return None
@@ -204,7 +209,7 @@ class Labelling:
 
     @property
     def progress(self) -> Progress:
-        """Questions asked and still to ask."""
+        """The numbers of questions asked and remaining."""
         bound = lower_bound(len(self.items), self.k)
         ask = self._state.ask
         if ask is None:
@@ -213,7 +218,7 @@ class Labelling:
         return Progress(len(self.answers), ask.least, ask.most, likely, bound)
 
     def known(self) -> Known:
-        """All that the answers imply; items are numbered as in ``items``."""
+        """What the answers imply; items are numbered as in ``items``."""
         number = {item: i for i, item in enumerate(self.items)}
         known = Known(len(self.items))
         for a, b, answer, *_ in self.answers:
@@ -224,7 +229,7 @@ class Labelling:
         return known
 
     def judgments(self, query: str = "") -> Judgments:
-        """The answers as records, to be stored, compared or learnt from."""
+        """The answers as judgments of a query."""
         grades: list[Grade] = []
         preferences: list[Preference] = []
         for a, b, answer, assessor, seconds in self.answers:
@@ -242,20 +247,21 @@ class Labelling:
 
 def _contest(items: Sequence[str], k: int, strategy: str, seed: int, prior: Sequence[str] | None) -> Contest:
     if not items:
-        raise InputError("there is nothing to label", "give at least one item")
+        raise InputError("there are no items to label", "give at least one item")
     number = {item: i for i, item in enumerate(items)}
     if len(number) < len(items):
-        again = next(item for i, item in enumerate(items) if number[item] != i)
-        raise InputError(f"item {again!r} is given twice", "give every item once")
+        repeated = next(item for i, item in enumerate(items) if number[item] != i)
+        raise InputError(f"item {repeated!r} is given twice", "give each item once")
     if k < 1:
-        raise InputError(f"k must be at least 1, not {k}")
-    if strategy not in STRATEGIES:
-        raise InputError(f"unknown strategy {strategy!r}", f"choose one of {', '.join(STRATEGIES)}")
+        raise InputError(f"k must be at least 1, got {k}")
+    lookup(STRATEGIES, strategy, "strategy")
     order = None
     if prior is not None:
         unknown = [item for item in prior if item not in number]
         if unknown or len(set(prior)) < len(prior):
-            what = f"{unknown[0]!r}, which is no item" if unknown else "an item twice"
-            raise InputError(f"the prior names {what}", "give items by expected relevance, each once")
+            problem = (
+                f"contains {unknown[0]!r}, which is not an item" if unknown else "contains an item twice"
+            )
+            raise InputError(f"the prior {problem}", "give each item once, by expected relevance")
         order = tuple(number[item] for item in dict.fromkeys((*prior, *items)))
     return Contest(len(items), min(k, len(items)), seed, order)

@@ -1,10 +1,11 @@
-"""Simulations and agreement as text, CSV and pictures."""
+"""Simulations and agreement as text, CSV and plots."""
 
 from __future__ import annotations
 
 import csv
 from dataclasses import fields
 
+from topkit.compute import require
 from topkit.data.files import FilePath, text_writer
 from topkit.data.judgments import Judgments
 from topkit.labelling.agreement import (
@@ -26,7 +27,7 @@ from topkit.labelling.simulate import Outcome, Setting
 
 
 def aligned(rows: list[list[str]]) -> str:
-    """Columns of text: the first to the left, the others to the right."""
+    """Aligned columns of text: the first is left-aligned, the others right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -39,7 +40,7 @@ HEADS = ["strategy", "n", "k", "wrong", "prior", "judgments", "±", "pairs", "re
 
 
 def outcome_table(outcomes: list[Outcome]) -> str:
-    """Means over the orders, one row a setting."""
+    """Means over the random orders, one row per setting."""
     rows = [HEADS]
     for outcome in outcomes:
         setting = outcome.setting
@@ -61,9 +62,9 @@ def outcome_table(outcomes: list[Outcome]) -> str:
         )
     orders = outcomes[0].orders if outcomes else 0
     note = (
-        f"means over {orders} random orders; ±: standard deviation; pairs: different ones; read: documents "
-        "not on the screen before; found: share of the true top k; exact: all in the true order; bound: "
-        "the worst case of the best strategy"
+        f"means over {orders} random orders; ±: standard deviation; pairs: different pairs; read: documents "
+        "not on the screen before; found: share of the true top k; exact: share of exact results; bound: "
+        "lower bound of the worst case"
     )
     return f"{aligned(rows)}\n{note}"
 
@@ -73,7 +74,7 @@ def _prior(setting: Setting) -> str:
 
 
 def write_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
-    """All figures as CSV, unrounded."""
+    """All figures as CSV, not rounded."""
     with text_writer(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         for number, outcome in enumerate(outcomes):
@@ -86,24 +87,22 @@ def write_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
 
 
 def draw_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
-    """Judgments against the share of the top k found, one line a strategy over its error rates."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
+    """Judgments against the share of the top k found, one line per strategy over its error rates."""
+    require("matplotlib", "plots").use("Agg")
+    pyplot = require("matplotlib.pyplot", "plots")
 
     panels = sorted({(o.setting.n, o.setting.k, _prior(o.setting)) for o in outcomes})
     figure, axes = pyplot.subplots(1, len(panels), figsize=(5.5 * len(panels), 4.2), squeeze=False)
     for axis, panel in zip(axes[0], panels, strict=True):
         shown = [o for o in outcomes if (o.setting.n, o.setting.k, _prior(o.setting)) == panel]
         for name in dict.fromkeys(o.setting.strategy for o in shown):
-            mine = sorted((o for o in shown if o.setting.strategy == name), key=lambda o: o.setting.error)
-            axis.plot([o.judgments for o in mine], [o.found for o in mine], "o-", label=name)
-            for o in mine:
+            line = sorted((o for o in shown if o.setting.strategy == name), key=lambda o: o.setting.error)
+            axis.plot([o.judgments for o in line], [o.found for o in line], "o-", label=name)
+            for o in line:
                 where = (o.judgments, o.found)
                 axis.annotate(f"{o.setting.error:g}", where, (4, 4), textcoords="offset points", fontsize=7)
         axis.axvline(shown[0].lower_bound, color="grey", linestyle=":", label="lower bound")
-        axis.set(title=f"n = {panel[0]}, k = {panel[1]}, prior {panel[2]}", xlabel="judgments a query")
+        axis.set(title=f"n = {panel[0]}, k = {panel[1]}, prior {panel[2]}", xlabel="judgments per query")
         axis.set_ylabel("share of the true top k found")
         axis.legend(fontsize=8)
     figure.tight_layout()
@@ -114,22 +113,26 @@ def draw_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
 def agreement_report(
     preferences: Judgments, graded: Judgments | None, *, implied: bool = False, assessors: bool = False
 ) -> str:
-    """Tables 1–3 of the paper and what else tells how far assessors agree."""
+    """Tables 1–3 of the top-k labelling paper, agreement beyond chance, and consistency of the assessors."""
     answers = preferences.preferences
-    times = [["", "seconds a judgment", "median", "minutes a query", "judgments a query", "judgments"]]
+    times = [["", "seconds per judgment", "median", "minutes per query", "judgments per query", "judgments"]]
     parts = {"preferences": timing(answers)} | ({"grades": timing(graded.grades)} if graded else {})
     for name, t in parts.items():
-        figures = (t.seconds, t.median_seconds, t.minutes_a_query, t.judgments_a_query)
+        figures = (t.seconds, t.median_seconds, t.minutes_per_query, t.judgments_per_query)
         times.append([name, *(f"{figure:.2f}" for figure in figures), str(t.judgments)])
     judged = pairs_judged(implied_preferences(answers) if implied else answers)
-    one = agreement(judged)
-    blocks = ["Time and judgments\n" + aligned(times), _table("Preferences", one), _beyond_chance(judged)]
+    by_preference = agreement(judged)
+    blocks = [
+        "Time and judgments\n" + aligned(times),
+        _table("Preferences", by_preference),
+        _beyond_chance(judged),
+    ]
     if graded is not None:
-        by_grades = pairs_by_grades(graded.grades)
-        other = agreement(by_grades)
-        blocks += [_table("Preferences inferred from grades", other), _beyond_chance(by_grades)]
+        graded_pairs = pairs_by_grades(graded.grades)
+        by_grade = agreement(graded_pairs)
+        blocks += [_table("Preferences inferred from grades", by_grade), _beyond_chance(graded_pairs)]
         for name, ties in (("all", True), ("without ties", False)):
-            test = chi_square(one, other, ties=ties)
+            test = chi_square(by_preference, by_grade, ties=ties)
             blocks.append(f"χ² of the two methods, {name}: {test.statistic:.1f}, p = {test.p:.3g}")
     blocks.append(_consistency(preferences))
     if assessors:
@@ -137,20 +140,21 @@ def agreement_report(
     return "\n\n".join(blocks)
 
 
-def _table(title: str, found: Agreement) -> str:
+def _table(title: str, table: Agreement) -> str:
     rows = [["one said \\ another", *NAMES, "times"]]
-    for name, row, count in zip(NAMES, found.rows, found.counts.sum(1), strict=True):
+    for name, row, count in zip(NAMES, table.rows, table.counts.sum(1), strict=True):
         rows.append([name, *(f"{value:.4f}" for value in row), str(count)])
     return (
         f"{title}: P(another assessor says | one said)\n{aligned(rows)}\n"
-        f"agreement {found.overall:.4f} of {found.agreed + found.disagreed}; without ties "
-        f"{found.without_ties:.4f} of {found.agreed_without_ties + found.disagreed_without_ties}"
+        f"agreement {table.overall:.4f} of {table.agreed + table.disagreed}; without ties "
+        f"{table.without_ties:.4f} of {table.agreed_without_ties + table.disagreed_without_ties}"
     )
 
 
 def _beyond_chance(pairs: JudgedPairs) -> str:
-    counts = [[sum(said == value for _, said in answers) for value in range(3)] for answers in pairs.values()]
-    units = [[float(said) for _, said in answers] for answers in pairs.values()]
+    values = [[answer for _, answer in answers] for answers in pairs.values()]
+    counts = [[answers.count(value) for value in range(3)] for answers in values]
+    units = [[float(answer) for answer in answers] for answers in values]
     nominal, ordinal = krippendorff_alpha(units), krippendorff_alpha(units, "ordinal")
     return (
         f"beyond chance: Fleiss' kappa {fleiss_kappa(counts):.4f}, "
@@ -162,7 +166,7 @@ def _consistency(judgments: Judgments) -> str:
     triads = intransitive(judgments.preferences)
     return (
         f"Transitivity within an assessor and query: {triads.complete} complete triads, "
-        f"{triads.circles} circles, {triads.violations} violations counting ties"
+        f"{triads.circles} cycles, {triads.violations} violations counting ties"
     )
 
 
@@ -175,7 +179,7 @@ def _assessors(judgments: Judgments) -> str:
         "majority",
         "ties",
         "left",
-        "circles",
+        "cycles",
         "seconds",
     ]
     rows = [heads]

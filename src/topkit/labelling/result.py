@@ -1,4 +1,4 @@
-"""The outcome of a labelling: a total order of the top k that says which neighbours tie."""
+"""The result of a labelling: the ordered top k, and which neighbours tie."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ class TopK:
     """
 
     order: tuple[str, ...]
-    """The best min(k, n) items, the best first."""
+    """The best min(k, n) items, best first."""
     places: tuple[int, ...]
-    """The place of each, counted from 1; items that tie share the first place of their group."""
+    """The place of each item, from 1; items that tie share the first place of their group."""
     tied_out: tuple[str, ...] = ()
-    """Items that tie with the last of the order and fell outside by chance."""
+    """Items that tie with the last item of the order and are outside the top k only by chance."""
     bad: frozenset[str] = frozenset()
-    """Items marked bad, or known to be no better than one that was. They come last of all."""
+    """Items that were marked bad, or are known to be no better than one that was. They rank last."""
     confidence: tuple[float, ...] | None = None
-    """Probability that the item at each place belongs to the top k; only of strategies that weigh errors."""
+    """Probability that each item belongs to the top k, if the strategy tolerates assessor errors."""
     grades: Mapping[str, str] | None = None
-    """The grade of every item, where grades were asked."""
+    """The grade of every item, if grades were asked."""
 
     @property
     def tied(self) -> tuple[bool, ...]:
-        """For each place but the last: whether its item ties with the next."""
+        """For each item but the last: whether it ties with the next."""
         return tuple(a == b for a, b in zip(self.places, self.places[1:], strict=False))
 
     def labels(self, items: Sequence[str]) -> NDArray[np.float32]:
-        """Top-k labels of the items: k+1−rank for the order, 0 for the rest (ties by the order given)."""
+        """Top-k labels of the items: k+1−rank for items of the order, 0 for the rest; ties keep the order."""
         rank = {item: i for i, item in enumerate(self.order)}
         k = len(self.order)
         return np.array([k - rank[item] if item in rank else 0 for item in items], np.float32)
@@ -51,14 +51,16 @@ class TopK:
 def top_k(
     items: Sequence[str], k: int, finish: Finish, known: Known, grades: Mapping[str, str] | None = None
 ) -> TopK:
-    """The result of a finished play, with what the answers tell of bad items.
+    """The result of a finished strategy, completed by what the answers imply about bad items.
 
     Bad items are below all others and tie with one another. They are in the top k only if fewer than k items
-    are not bad: they then take the last places, in the order of ``items``, so that min(k, n) places are
+    are not bad. Then they take the last places, in the order of ``items``, so that min(k, n) places are
     always filled.
     """
     groups = [list(group) for group in finish.groups]
-    kept = {item for group in groups for item in group}  # noisy answers may imply "bad" of one that is kept
+    kept = {
+        item for group in groups for item in group
+    }  # answers with errors may imply that a kept item is bad
     bad = [item for item in bits(known.bad) if item not in kept]
     k = min(k, len(items))
     if bad and sum(map(len, groups)) < k:
@@ -73,7 +75,7 @@ def top_k(
         places += [len(order) + 1] * min(room, len(group))
         order += group[:room]
         tied_out = group[room:]
-    listed = {*order, *tied_out}  # a strategy may have dropped what ties with its last place
+    listed = {*order, *tied_out}  # a strategy may have dropped items that tie with its last place
     tied_out += [i for i in range(len(items)) if i not in listed and known.relation(order[-1], i) == "tie"]
     confidence = finish.confidence
     return TopK(

@@ -1,4 +1,4 @@
-"""Strategies tried on random orders: judgments, documents read and accuracy, with errors and with a prior."""
+"""Simulation of strategies on random orders: judgments, documents read and accuracy."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ from statistics import fmean, pstdev
 from typing import Literal, NamedTuple
 
 from topkit.data.errors import InputError
+from topkit.data.settings import lookup
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.contest import Contest
 from topkit.labelling.strategies import STRATEGIES
 
 PriorKind = Literal["rank", "score"]
+"""How a simulated prior deviates from the truth; see :func:`prior_ranking`."""
+
+BISECTIONS = 50
+"""Steps of the search for the noise: they narrow a factor of 10⁶ to the precision of a double."""
 
 
 def prior_ranking(rank: Sequence[int], tau: float, chance: Random, kind: PriorKind = "rank") -> list[int]:
-    """Items by a noisy ranking whose expected Kendall's τ with the true one is ``tau``; ``rank[i]`` from 0.
+    """Items in a noisy order whose expected Kendall's τ with the true ranks (from 0) is ``tau``.
 
     - ``rank``: sorts by rank/n + σ·N(0, 1), with σ such that Σ_d 2(n−d)/(n(n−1))·erf(d/(2nσ)) = τ. The noise
-      is the same at the top as elsewhere, so of a thousand items the prior tells little about the first ten.
+      is the same at the top as elsewhere, so for a thousand items the prior says little about the first ten.
     - ``score``: true and prior scores are normal with correlation ρ = sin(πτ/2). The best items stand out, as
-      they do in the scores of a search engine.
+      in the scores of a search engine.
     """
     if not 0 <= tau < 1:
-        raise InputError(f"the prior's tau must be from 0 to below 1, not {tau}")
+        raise InputError(f"the prior's tau must be from 0 to below 1, got {tau}")
     n = len(rank)
     if tau == 0:
         order = list(range(n))
@@ -46,35 +51,35 @@ def prior_ranking(rank: Sequence[int], tau: float, chance: Random, kind: PriorKi
 
 @cache
 def _rank_noise(n: int, tau: float) -> float:
-    """σ of the ``rank`` prior, by bisection."""
+    """σ of the ``rank`` prior, by bisection on a logarithmic scale."""
     low, high = 1e-4, 100.0
-    for _ in range(50):
+    for _ in range(BISECTIONS):
         noise = sqrt(low * high)
-        got = sum(2 * (n - d) / (n * max(n - 1, 1)) * erf(d / (2 * n * noise)) for d in range(1, n))
-        low, high = (noise, high) if got > tau else (low, noise)
+        reached = sum(2 * (n - d) / (n * max(n - 1, 1)) * erf(d / (2 * n * noise)) for d in range(1, n))
+        low, high = (noise, high) if reached > tau else (low, noise)
     return low
 
 
 class Played(NamedTuple):
-    """One labelling by a simulated assessor."""
+    """The outcome of one labelling by a simulated assessor."""
 
     judgments: int
     different_pairs: int
     documents_read: int
-    """Documents shown that were not on the screen in the question before."""
+    """Documents shown that were not on the screen in the previous question."""
     found: float
-    """The share of the true top k that came out."""
+    """The share of the true top k in the result."""
     exact: bool
-    """Whether the top k came out in the true order."""
+    """Whether the result is the true top k in the true order."""
     tau: float
-    """Kendall's τ of the order of the items that came out, against the true order."""
+    """Kendall's τ between the order of the result and the true order of its items."""
     confidence: float
-    """The mean confidence of the places; NaN where the strategy gives none."""
+    """The mean confidence of the result; NaN if the strategy gives none."""
 
 
 def play(strategy: str, contest: Contest, rank: Sequence[int], error: float, chance: Random) -> Played:
-    """Let an assessor who knows ``rank`` (0 is best) answer, each time wrong with probability ``error``."""
-    running = STRATEGIES[strategy](contest)
+    """Label by an assessor who knows ``rank`` (0 is best) and answers wrongly with probability ``error``."""
+    running = lookup(STRATEGIES, strategy, "strategy")(contest)
     asked = read = 0
     pairs: set[frozenset[int]] = set()
     screen: frozenset[int] = frozenset()
@@ -83,7 +88,7 @@ def play(strategy: str, contest: Contest, rank: Sequence[int], error: float, cha
         while True:
             asked += 1
             if ask.b is None:
-                raise InputError(f"strategy {strategy!r} asks for grades", "simulate one that compares")
+                raise InputError(f"strategy {strategy!r} asks for grades", "simulate one that compares pairs")
             pair = frozenset((ask.a, ask.b))
             read += len(pair - screen)
             screen = pair
@@ -108,20 +113,20 @@ def play(strategy: str, contest: Contest, rank: Sequence[int], error: float, cha
 
 @dataclass(frozen=True)
 class Setting:
-    """One cell of a simulation."""
+    """What is simulated: a strategy, numbers of items and places, an error rate and a prior."""
 
     strategy: str
     n: int
     k: int
     error: float = 0.0
     prior: float | None = None
-    """Kendall's τ of the prior; None for none."""
+    """Kendall's τ of the prior with the true order; None for no prior."""
     kind: PriorKind = "rank"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Means over the orders of a cell."""
+    """Means over the random orders of a setting."""
 
     setting: Setting
     orders: int
@@ -140,7 +145,7 @@ class Outcome:
 def simulate(
     settings: Iterable[Setting], orders: int, seed: int = 0, on_order: Callable[[], object] = lambda: None
 ) -> Iterator[Outcome]:
-    """The outcome of every setting over random orders; settings of one n see the same orders and priors."""
+    """The outcome of each setting over random orders, which are the same for all settings with the same n."""
     for setting in settings:
         played = []
         for number in range(orders):
@@ -158,13 +163,13 @@ def simulate(
         yield Outcome(
             setting,
             orders,
-            judgments=fmean(one.judgments for one in played),
-            deviation=pstdev(one.judgments for one in played),
-            different_pairs=fmean(one.different_pairs for one in played),
-            documents_read=fmean(one.documents_read for one in played),
-            found=fmean(one.found for one in played),
-            exact=fmean(one.exact for one in played),
-            tau=fmean(one.tau for one in played),
-            confidence=fmean(one.confidence for one in played),
+            judgments=fmean(labelling.judgments for labelling in played),
+            deviation=pstdev(labelling.judgments for labelling in played),
+            different_pairs=fmean(labelling.different_pairs for labelling in played),
+            documents_read=fmean(labelling.documents_read for labelling in played),
+            found=fmean(labelling.found for labelling in played),
+            exact=fmean(labelling.exact for labelling in played),
+            tau=fmean(labelling.tau for labelling in played),
+            confidence=fmean(labelling.confidence for labelling in played),
             lower_bound=lower_bound(setting.n, setting.k),
         )

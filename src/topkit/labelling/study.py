@@ -1,4 +1,4 @@
-"""A study with five assessors and two tools, simulated: who judges what, and the judgments that come out."""
+"""A simulated study with five assessors and two tools: the assignment of queries, and the judgments."""
 
 from __future__ import annotations
 
@@ -6,16 +6,24 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from topkit.data.judgments import Judgments
+from topkit.data.judgments import Judgments, joined_judgments
 from topkit.labelling.judges.judge import label
 from topkit.labelling.judges.simulated import SimulatedAssessor, error_by_gap
 from topkit.labelling.labelling import Labelling
 
-FIVE = 5
+ASSESSORS = 5
+"""Assessors and folds, as in the top-k labelling paper."""
+ERROR_RATE, ERROR_SCALE = 0.2, 0.5
+TIE_BAND, BLUR = 0.35, 0.6
+ASSESSOR_DEVIATION, BORDER_SHIFT = 0.3, 0.4
+BORDERS = (-0.5, 0.5, 1.2, 1.8)
+"""The assumptions of :func:`simulated_study`, chosen to resemble the agreement of the paper's assessors."""
+PREFERENCE_SECONDS, GRADE_SECONDS = 5.5, 13.9
+"""Mean time per judgment in the paper."""
 
 
 class Task(NamedTuple):
-    """One assessor's work on one query."""
+    """The work of one assessor on one query."""
 
     assessor: int
     query: int
@@ -24,20 +32,20 @@ class Task(NamedTuple):
 
 
 def cyclic_assignment(queries: int, rounds: int = 2) -> Iterator[Task]:
-    """Assessor i judges fold i by preferences and fold i+1 by grades; the next round two folds further on.
+    """Assessor i judges fold i by preferences and fold i+1 by grades, and in the next round two folds later.
 
-    So no assessor sees a query in both tools, every assessor uses both, and with two rounds two assessors
-    judge every query in each tool, which agreement needs. Folds are counted cyclically; query q is in fold
-    q mod 5.
+    No assessor sees a query in both tools, and every assessor uses both. With two rounds, two assessors judge
+    every query in each tool, so that their agreement can be measured. Query q is in fold q mod 5; folds are
+    counted modulo 5.
 
     >>> [task[1:] for task in cyclic_assignment(5) if task.assessor == 0]
     [(0, 'preferences'), (1, 'grades'), (2, 'preferences'), (3, 'grades')]
     """
     for turn in range(min(rounds, 2)):
-        for assessor in range(FIVE):
+        for assessor in range(ASSESSORS):
             for step, tool in enumerate(("preferences", "grades")):
-                fold = (assessor + 2 * turn + step) % FIVE
-                yield from (Task(assessor, query, tool) for query in range(fold, queries, FIVE))
+                fold = (assessor + 2 * turn + step) % ASSESSORS
+                yield from (Task(assessor, query, tool) for query in range(fold, queries, ASSESSORS))
 
 
 def simulated_study(
@@ -45,33 +53,31 @@ def simulated_study(
 ) -> Judgments:
     """Judgments of five simulated assessors, assigned cyclically, with both tools.
 
-    The true relevance of a document is normal. Every assessor sees it with a deviation of their own (0.3) and
-    has borders of their own between the grades, shifted by a normal 0.4. Comparing, gaps up to 0.35 are ties
-    and errors fall with the gap; grading, the relevance is blurred by 0.6, because grades are harder to give:
-    these are assumptions, chosen to be like the paper's assessors, and prove nothing about people. Judgments
-    take 5.5 and 13.9 seconds in the mean, the paper's figures.
+    The true relevance of a document is standard normal. Each assessor perceives it with a normal deviation
+    (0.3) and has individual borders between the grades (shifted by a normal deviation of 0.4). In
+    comparisons, gaps up to 0.35 are ties and the error rate decreases with the gap. In grading, the relevance
+    is blurred by 0.6, because grades are harder to give. These are assumptions, chosen to resemble the
+    paper's assessors; they prove nothing about people. Judgments take 5.5 and 13.9 seconds on average, as in
+    the paper.
     """
     chance = Random(seed)
     truth = [[chance.gauss(0, 1) for _ in range(documents)] for _ in range(queries)]
-    shift = [chance.gauss(0, 0.4) for _ in range(FIVE)]
-    grades: list[Judgments] = []
+    shift = [chance.gauss(0, BORDER_SHIFT) for _ in range(ASSESSORS)]
+    parts: list[Judgments] = []
     for task in cyclic_assignment(queries):
         items = [f"q{task.query}d{i}" for i in range(documents)]
-        seen = [value + chance.gauss(0, 0.3) for value in truth[task.query]]
+        perceived = [value + chance.gauss(0, ASSESSOR_DEVIATION) for value in truth[task.query]]
         by_preference = task.tool == "preferences"
         assessor = SimulatedAssessor(
             f"assessor {task.assessor + 1}",
-            dict(zip(items, seen, strict=True)),
-            error=error_by_gap(0.2, 0.5),
-            tie_band=0.35,
-            borders=[border + shift[task.assessor] for border in (-0.5, 0.5, 1.2, 1.8)],
-            blur=0.6,
-            seconds=5.5 if by_preference else 13.9,
+            dict(zip(items, perceived, strict=True)),
+            error=error_by_gap(ERROR_RATE, ERROR_SCALE),
+            tie_band=TIE_BAND,
+            borders=[border + shift[task.assessor] for border in BORDERS],
+            blur=BLUR,
+            seconds=PREFERENCE_SECONDS if by_preference else GRADE_SECONDS,
             seed=seed * 1000 + task.query,
         )
         lab = Labelling(items, k, strategy if by_preference else "graded", seed + task.query)
-        grades.append(label(lab, assessor, f"q{task.query}").judgments(f"q{task.query}"))
-    return Judgments(
-        tuple(grade for part in grades for grade in part.grades),
-        tuple(preference for part in grades for preference in part.preferences),
-    )
+        parts.append(label(lab, assessor, f"q{task.query}").judgments(f"q{task.query}"))
+    return joined_judgments(parts)

@@ -1,29 +1,52 @@
-"""The scanner of TREC runs, and documents that come twice."""
+"""The scanner of TREC runs, and the search for repeated documents."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from topkit.data.kernels.bytes_and_tokens import HASH, NEWLINE, ends_token, is_blank, same, skip_blanks
-from topkit.data.kernels.numbers import HARD_NUMBER, NOT_A_NUMBER, parse_number, short_number
-from topkit.data.kernels.statuses import BAD_SCORE, FEW_FIELDS, MORE_EXACT, OK
+from topkit.data.kernels import BAD_SCORE, FEW_FIELDS, MORE_EXACT, OK
+from topkit.data.kernels.text import (
+    HARD_NUMBER,
+    HASH,
+    NEWLINE,
+    NOT_A_NUMBER,
+    Bytes,
+    Ints,
+    ends_token,
+    is_blank,
+    line_end,
+    mark_exact,
+    parse_number,
+    same,
+    short_number,
+    skip_blanks,
+)
+
+Floats = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
-def scan_run(text, scores, row_lines, query_starts, query_spans, docs, doc_ends, hard):  # type: ignore[no-untyped-def]
-    """Scan lines ``query Q0 document rank score tag``; the outputs and the returned values are as above."""
-    n = len(text)
-    position = 0
-    lines = rows = queries = hards = 0
+def scan_run(
+    text: Bytes,
+    scores: Floats,
+    row_lines: Ints,
+    query_starts: Ints,
+    query_spans: Ints,
+    docs: Bytes,
+    doc_ends: Ints,
+    exact: Ints,
+) -> tuple[int, int, int, int, int, int]:
+    """Scan lines ``query Q0 document rank score tag``; returns the same as the scanner of LETOR lines."""
+    i = 0
+    lines = rows = queries = marked = 0
     used = 0
     last_query, last_length = 0, -1
-    while position < n:
-        i = skip_blanks(text, position, n)
+    while i < len(text):
+        i = skip_blanks(text, i, len(text))
         if text[i] == NEWLINE or text[i] == HASH:
-            while text[i] != NEWLINE:
-                i += 1
-            position = i + 1
+            i = line_end(text, i) + 1
             lines += 1
             continue
         first = i
@@ -39,7 +62,7 @@ def scan_run(text, scores, row_lines, query_starts, query_spans, docs, doc_ends,
             while is_blank(text[i]):
                 i += 1
             if text[i] == NEWLINE:
-                return FEW_FIELDS, lines, rows, queries, hards, i
+                return FEW_FIELDS, lines, rows, queries, marked, i
             first = i
             if field == 4:
                 i, value = short_number(text, first)
@@ -47,36 +70,30 @@ def scan_run(text, scores, row_lines, query_starts, query_spans, docs, doc_ends,
                     scores[rows] = value
                     continue
                 i = first
-            if field == 2:
-                while not ends_token(text[i]):
+            while not ends_token(text[i]):
+                if field == 2:
                     docs[used] = text[i]
                     used += 1
-                    i += 1
-                doc_ends[rows] = used
-            else:
-                while not ends_token(text[i]):
-                    i += 1
+                i += 1
             if field == 4:
                 status, value = parse_number(text, first, i)
                 if status == NOT_A_NUMBER:
-                    return BAD_SCORE, lines, rows, queries, hards, first
+                    return BAD_SCORE, lines, rows, queries, marked, first
                 if status == HARD_NUMBER:
-                    if hards == len(hard):
-                        return MORE_EXACT, lines, rows, queries, hards, first
-                    hard[hards, 0], hard[hards, 1], hard[hards, 2], hard[hards, 3] = rows, -1, first, i
-                    hards += 1
+                    if marked == len(exact):
+                        return MORE_EXACT, lines, rows, queries, marked, first
+                    marked = mark_exact(exact, marked, rows, -1, first, i)
                 scores[rows] = value
+        doc_ends[rows] = used
         row_lines[rows] = lines
-        while text[i] != NEWLINE:
-            i += 1
         rows += 1
         lines += 1
-        position = i + 1
-    return OK, lines, rows, queries, hards, 0
+        i = line_end(text, i) + 1
+    return OK, lines, rows, queries, marked, 0
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _word(blob, i):  # type: ignore[no-untyped-def]
+def _word(blob: Bytes, i: int) -> np.uint64:
     """Eight bytes as one number."""
     low = (
         np.uint64(blob[i])
@@ -93,17 +110,33 @@ def _word(blob, i):  # type: ignore[no-untyped-def]
     return low | (high << np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
-def first_repeat(blob, ends, starts, together):  # type: ignore[no-untyped-def]
-    """The first row whose document an earlier row of its query has too, or −1.
+@njit(cache=True, nogil=True, inline="always")
+def _hash(blob: Bytes, start: int, stop: int, seed: int) -> np.uint64:
+    """A hash of blob[start:stop], eight bytes at a time."""
+    multiplier = np.uint64(0x9E3779B97F4A7C15)
+    h = np.uint64(seed)
+    i = start
+    while i + 8 <= stop:
+        h = (h ^ _word(blob, i)) * multiplier
+        h ^= h >> np.uint64(32)
+        i += 8
+    while i < stop:
+        h = (h ^ np.uint64(blob[i])) * multiplier
+        i += 1
+    return h ^ (h >> np.uint64(29))
 
-    starts: where each stretch of rows of one query begins, and the number of rows.
-    together: the query number of each stretch if a query may have several, else an empty array; then one
-    small hash table serves every stretch, because rows before the stretch count as free places.
+
+@njit(cache=True, nogil=True)
+def first_repeat(blob: Bytes, ends: Ints, starts: Ints, query_of: Ints) -> int:
+    """The first row whose document also occurs in an earlier row of its query, or −1.
+
+    starts: where each block of rows of one query starts, and the number of rows at the end.
+    query_of: the query of each block if a query may have several blocks, else an empty array. If it is empty,
+    one small hash table serves every block, because entries of earlier blocks count as free.
     """
-    n = len(ends)
-    longest = n
-    if len(together) == 0:
+    scattered = len(query_of) > 0
+    longest = len(ends)
+    if not scattered:
         longest = 0
         for s in range(len(starts) - 1):
             longest = max(longest, starts[s + 1] - starts[s])
@@ -111,36 +144,22 @@ def first_repeat(blob, ends, starts, together):  # type: ignore[no-untyped-def]
     while size < 2 * longest:
         size *= 2
     table = np.full(size, -1, np.int64)
-    query = np.zeros(n if len(together) else 0, np.int64)
+    query = np.zeros(len(ends) if scattered else 0, np.int64)
     mask = np.uint64(size - 1)
-    multiplier = np.uint64(0x9E3779B97F4A7C15)
     for s in range(len(starts) - 1):
-        oldest = starts[s] if len(together) == 0 else 0
-        number = together[s] if len(together) else 0
+        oldest = 0 if scattered else starts[s]
+        number = query_of[s] if scattered else 0
         for row in range(starts[s], starts[s + 1]):
             start = ends[row - 1] if row > 0 else 0
-            stop = ends[row]
-            h = np.uint64(number)
-            i = start
-            while i + 8 <= stop:
-                h = (h ^ _word(blob, i)) * multiplier
-                h ^= h >> np.uint64(32)
-                i += 8
-            while i < stop:
-                h = (h ^ np.uint64(blob[i])) * multiplier
-                i += 1
-            slot = (h ^ (h >> np.uint64(29))) & mask
-            if len(together):
+            length = ends[row] - start
+            slot = _hash(blob, start, ends[row], number) & mask
+            if scattered:
                 query[row] = number
             while table[slot] >= oldest:
                 other = table[slot]
                 begin = ends[other - 1] if other > 0 else 0
-                same_query = len(together) == 0 or query[other] == number
-                if (
-                    same_query
-                    and ends[other] - begin == stop - start
-                    and same(blob, begin, start, stop - start)
-                ):
+                same_query = not scattered or query[other] == number
+                if same_query and ends[other] - begin == length and same(blob, begin, start, length):
                     return row
                 slot = (slot + np.uint64(1)) & mask
             table[slot] = row

@@ -1,4 +1,4 @@
-"""How far assessors agree, how consistent each of them is, and how long they take."""
+"""How much assessors agree, how consistent each assessor is, and how long judgments take."""
 
 from topkit.labelling.agreement.kappa import cohen_kappa, fleiss_kappa, krippendorff_alpha
 from topkit.labelling.agreement.pairs import JudgedPairs, implied_preferences, pairs_by_grades, pairs_judged

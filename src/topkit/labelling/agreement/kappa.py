@@ -15,8 +15,8 @@ Level = Literal["nominal", "ordinal", "interval"]
 def cohen_kappa(one: Sequence[float], other: Sequence[float], weights: Weights = "none") -> float:
     """Agreement of two assessors beyond chance: κ = 1 − Σ w·observed / Σ w·expected.
 
-    ``weights`` is the cost of a disagreement: 1, or |i − j| or (i − j)² of the places of the two values among
-    all values used. NaN if both always give one and the same value.
+    ``weights`` is the cost of a disagreement: 1, or |i − j| or (i − j)² for the positions of the two values
+    among all values used. NaN if both always give the same single value.
 
     >>> round(cohen_kappa([0, 0, 1, 2, 2, 1], [0, 0, 1, 2, 1, 1]), 4)
     0.75
@@ -26,19 +26,19 @@ def cohen_kappa(one: Sequence[float], other: Sequence[float], weights: Weights =
     table = np.zeros((len(values), len(values)))
     for a, b in zip(one, other, strict=True):
         table[place[a], place[b]] += 1
-    apart = np.abs(np.subtract.outer(np.arange(len(values)), np.arange(len(values)))).astype(np.float64)
-    cost = {"none": (apart > 0).astype(np.float64), "linear": apart, "quadratic": apart**2}[weights]
+    gap = np.abs(np.subtract.outer(np.arange(len(values)), np.arange(len(values)))).astype(np.float64)
+    cost = {"none": (gap > 0).astype(np.float64), "linear": gap, "quadratic": gap**2}[weights]
     expected = np.outer(table.sum(1), table.sum(0)) / max(table.sum(), 1)
     by_chance = float((cost * expected).sum())
     return 1 - float((cost * table).sum()) / by_chance if by_chance else float("nan")
 
 
 def fleiss_kappa(counts: ArrayLike) -> float:
-    """Agreement of many assessors beyond chance; ``counts[i, j]``: how many put subject i in category j.
+    """Agreement of many assessors beyond chance; ``counts[i, j]`` assessors put subject i in category j.
 
     κ = (P̄ − P̄e)/(1 − P̄e) with P_i = (Σ n_ij² − n_i)/(n_i(n_i − 1)). Subjects may have different numbers of
-    ratings n_i; those with fewer than two are left out. P̄ is the mean over subjects, P̄e = Σ p_j² with p_j the
-    share of all ratings.
+    ratings n_i; those with fewer than two are ignored. P̄ is the mean over subjects. P̄e = Σ p_j², where p_j is
+    the share of category j in all ratings.
 
     >>> round(fleiss_kappa([[3, 0], [2, 1], [0, 3], [1, 2]]), 4)
     0.3333
@@ -54,10 +54,10 @@ def fleiss_kappa(counts: ArrayLike) -> float:
 
 
 def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal") -> float:
-    """Krippendorff's α = 1 − D_observed/D_expected; ``units``: the values given to each unit, any number.
+    """Krippendorff's α = 1 − D_observed/D_expected; ``units`` are the values given to each unit.
 
-    Units with fewer than two values are left out. ``ordinal`` measures distance by the ratings between two
-    values, ``interval`` by their squared difference. NaN if all values are the same.
+    Units with fewer than two values are ignored. ``ordinal`` measures distance by the number of ratings
+    between two values, ``interval`` by their squared difference. NaN if all values are the same.
 
     Reference: K. Krippendorff, Computing Krippendorff's alpha-reliability, 2011.
     """
@@ -66,8 +66,8 @@ def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal
     place = {value: i for i, value in enumerate(values)}
     coincidences = np.zeros((len(values), len(values)))
     for unit in paired:
-        held = np.bincount([place[value] for value in unit], minlength=len(values))
-        coincidences += (np.outer(held, held) - np.diag(held)) / (len(unit) - 1)
+        counts = np.bincount([place[value] for value in unit], minlength=len(values))
+        coincidences += (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
     totals = coincidences.sum(1)
     distance = _distances(np.array(values, np.float64), totals, level)
     expected = float((np.outer(totals, totals) * distance).sum()) / max(totals.sum() - 1, 1)
@@ -75,12 +75,10 @@ def krippendorff_alpha(units: Sequence[Sequence[float]], level: Level = "nominal
 
 
 def _distances(values: NDArray[np.float64], totals: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
-    """δ² between all values."""
-    if level == "interval":
-        found: NDArray[np.float64] = np.subtract.outer(values, values) ** 2
-    elif level == "nominal":
-        found = 1 - np.eye(len(values))
-    else:  # the ratings from one value to the other, counting half of those at both ends
-        middle = np.cumsum(totals) - totals / 2
-        found = np.subtract.outer(middle, middle) ** 2
-    return found
+    """Squared distances between all values."""
+    if level == "nominal":
+        return 1 - np.eye(len(values))
+    if level == "ordinal":  # the number of ratings between two values, with half of those at both ends
+        values = np.cumsum(totals) - totals / 2
+    squared: NDArray[np.float64] = np.subtract.outer(values, values) ** 2
+    return squared

@@ -1,10 +1,9 @@
-"""The 3×3 table "another assessor said X2 given one said X1", rates of agreement, and χ² of two methods."""
+"""The 3×3 table of the answers of two assessors, rates of agreement, and the χ² test of two methods."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import erfc, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ NAMES = ("A≻B", "A∼B", "A≺B")
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How often two assessors said what of the same pair.
+    """The answers of two assessors to the same pair, counted over pairs and assessors.
 
     ``counts[x1, x2]`` is the number of (pair, assessor, other assessor) where one said x1 and the other x2.
     Every two assessors are counted in both directions, so the table is symmetric.
@@ -28,20 +27,20 @@ class Agreement:
 
     @property
     def rows(self) -> NDArray[np.float64]:
-        """P(another assessor says X2 | one said X1), rows X1; NaN where nobody said X1."""
+        """P(another assessor says X2 | one said X1) in row X1; NaN if nobody said X1."""
         totals = self.counts.sum(1, keepdims=True)
         with np.errstate(invalid="ignore"):
-            found: NDArray[np.float64] = self.counts / totals
-        return found
+            shares: NDArray[np.float64] = self.counts / totals
+        return shares
 
     @property
     def agreed(self) -> int:
-        """Times that two assessors said the same of a pair."""
+        """How often two assessors gave the same answer to a pair."""
         return int(np.trace(self.counts)) // 2
 
     @property
     def disagreed(self) -> int:
-        """Times that two assessors said different things of a pair."""
+        """How often two assessors gave different answers to a pair."""
         return int(self.counts.sum()) // 2 - self.agreed
 
     @property
@@ -51,17 +50,17 @@ class Agreement:
 
     @property
     def agreed_without_ties(self) -> int:
-        """Times that two assessors preferred the same document."""
+        """How often two assessors preferred the same document."""
         return int(self.counts[FIRST, FIRST] + self.counts[SECOND, SECOND]) // 2
 
     @property
     def disagreed_without_ties(self) -> int:
-        """Times that two assessors preferred different documents."""
+        """How often two assessors preferred different documents."""
         return int(self.counts[FIRST, SECOND] + self.counts[SECOND, FIRST]) // 2
 
     @property
     def without_ties(self) -> float:
-        """The share of agreement where both preferred one document."""
+        """The share of agreement where neither answer is a tie."""
         return _share(self.agreed_without_ties, self.disagreed_without_ties)
 
     @property
@@ -84,10 +83,10 @@ def agreement(pairs: JudgedPairs) -> Agreement:
     """
     counts = np.zeros((3, 3), np.int64)
     for answers in pairs.values():
-        for (one, said), (other, answered) in combinations(answers, 2):
-            if one != other:
-                counts[said, answered] += 1
-                counts[answered, said] += 1
+        for (assessor, answer), (other_assessor, other_answer) in combinations(answers, 2):
+            if assessor != other_assessor:
+                counts[answer, other_answer] += 1
+                counts[other_answer, answer] += 1
     return Agreement(counts)
 
 
@@ -99,27 +98,27 @@ class ChiSquare(NamedTuple):
 
 
 def chi_square(one: Agreement, other: Agreement, *, ties: bool = True) -> ChiSquare:
-    """Whether two methods differ in agreed : disagreed; ``ties=False`` looks at preferences only.
+    """The χ² test of whether two methods differ in agreed : disagreed; ``ties=False`` ignores ties.
 
-    χ² = N(ad − bc)²/((a+b)(c+d)(a+c)(b+d)). Two assessors on one pair count as one observation, which takes
-    them as independent; with many assessors a pair the p value is therefore too small.
+    χ² = N(ad − bc)²/((a+b)(c+d)(a+c)(b+d)). Every two assessors of a pair count as one observation, as if
+    observations were independent; with many assessors per pair the p value is therefore too small.
 
     >>> chi_square(Agreement(np.diag([120, 0, 0]) + 0), Agreement(np.diag([80, 0, 0])))
     Traceback (most recent call last):
-    topkit.data.errors.InputError: there is nothing to test; both methods always agree or never do
+    topkit.data.errors.InputError: the χ² test needs agreement and disagreement; judge more pairs
     """
+    from scipy.stats import chi2_contingency  # here, because it is slow to import
+
     if ties:
-        table = np.array([[one.agreed, one.disagreed], [other.agreed, other.disagreed]], np.float64)
+        table = np.array([[one.agreed, one.disagreed], [other.agreed, other.disagreed]])
     else:
         table = np.array(
             [
                 [one.agreed_without_ties, one.disagreed_without_ties],
                 [other.agreed_without_ties, other.disagreed_without_ties],
-            ],
-            np.float64,
+            ]
         )
-    margins = float(np.prod(table.sum(0)) * np.prod(table.sum(1)))
-    if margins == 0:
-        raise InputError("there is nothing to test", "both methods always agree or never do")
-    statistic = float(table.sum() * (table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]) ** 2 / margins)
-    return ChiSquare(statistic, erfc(sqrt(statistic / 2)))
+    if not (table.sum(0).all() and table.sum(1).all()):
+        raise InputError("the χ² test needs agreement and disagreement", "judge more pairs")
+    test = chi2_contingency(table, correction=False)
+    return ChiSquare(float(test.statistic), float(test.pvalue))

@@ -1,4 +1,4 @@
-"""Who answers: a person at a terminal, a simulated assessor, a language model behind a chat endpoint."""
+"""Judges: a person at a terminal, a simulated assessor, a language model behind a chat endpoint."""
 
 from topkit.labelling.judges.chat import ChatJudge
 from topkit.labelling.judges.judge import Judge, Verdict, label, take_turns

@@ -23,23 +23,26 @@ PAIR = """Which document is more relevant to the query? Answer with one word onl
 1 (the first), 2 (the second), tie (about the same), bad-1 or bad-2 (that one is clearly irrelevant)."""
 ONE = f"How relevant is the document to the query? Answer with one word only: {', '.join(GRADES)}."
 
-AS_ASKED = {"1": "a", "2": "b", "tie": "tie", "bad-1": "bad-a", "bad-2": "bad-b"}
-TURNED = {"1": "b", "2": "a", "tie": "tie", "bad-1": "bad-b", "bad-2": "bad-a"}
+PROMPTS = 3
+"""How often a prompt is sent if the replies are invalid."""
+SHOWN_FIRST = {"1": "a", "2": "b", "tie": "tie", "bad-1": "bad-a", "bad-2": "bad-b"}
+SHOWN_SECOND = {"1": "b", "2": "a", "tie": "tie", "bad-1": "bad-b", "bad-2": "bad-a"}
 WINNER = {"a": "a", "bad-b": "a", "b": "b", "bad-a": "b", "tie": "tie"}
+"""Replies as answers, with document A shown first or second; and which document an answer prefers."""
 
 
 @dataclass
 class ChatJudge:
-    """Asks a model in both orders; answers that do not agree are a tie.
+    """Asks a model about a pair in both orders; if the two answers disagree, the result is a tie.
 
     - ``endpoint``: where the model is; it retries, and reads its key from an environment variable you name.
-    - ``text``: document id → its text; ``query_text``: query id → its text. Both are fenced in the prompt by
-      a line that they cannot contain, and the model is told that they are data.
-    - ``cache``: a file of replies, so that no prompt is sent twice, not even by a later run.
-    - ``budget``: the most requests to send; one more raises InputError. Replies from the cache are free.
-    - ``dry_run``: send nothing; answer by a fixed order of its own, and count requests and tokens.
+    - ``text``: document id → its text; ``query_text``: query id → its text. The prompt encloses them by lines
+      that they cannot contain and says that they are data.
+    - ``cache``: a file of replies, so that no prompt is sent twice, not even in a later run.
+    - ``budget``: the maximum number of requests; one more raises InputError. Cached replies are free.
+    - ``dry_run``: send nothing; answer by a fixed arbitrary order, and count requests and tokens.
 
-    A reply that is none of the choices is asked for twice more, then taken as no opinion (a tie, or "fair").
+    After an invalid reply the prompt is sent twice more; then it counts as no opinion (a tie, or "fair").
     """
 
     name: str
@@ -50,10 +53,10 @@ class ChatJudge:
     budget: int = 1000
     dry_run: bool = False
     longest: int = 8000
-    """Characters of a document that are sent."""
+    """The maximum number of characters of a document that are sent."""
     requests: int = field(default=0, init=False)
     tokens: int = field(default=0, init=False)
-    """As the endpoint counts them; in a dry run a quarter of the characters."""
+    """As counted by the endpoint; in a dry run, a quarter of the characters."""
     _replies: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -62,8 +65,9 @@ class ChatJudge:
                 try:
                     key, reply = json.loads(line)
                 except (ValueError, TypeError):
-                    problem = "this is no stored reply"
-                    raise InputError(problem, "remove the line", file=self.cache, line=number) from None
+                    raise InputError(
+                        "invalid cache entry", "remove the line", file=self.cache, line=number
+                    ) from None
                 self._replies[key] = reply
 
     def judge(self, query: str, question: Question) -> Verdict:
@@ -72,18 +76,19 @@ class ChatJudge:
         if question.b is None:
             answer = self._choice(self._prompt(ONE, query, question.a), GRADES, "fair")
         else:
-            one = AS_ASKED[self._choice(self._prompt(PAIR, query, question.a, question.b), AS_ASKED, "tie")]
-            two = TURNED[self._choice(self._prompt(PAIR, query, question.b, question.a), TURNED, "tie")]
-            # they may agree on the better document though only one of them calls the other bad
-            agreed = WINNER[one] if WINNER[one] == WINNER[two] else "tie"
-            answer = one if one == two else agreed
+            first = self._choice(self._prompt(PAIR, query, question.a, question.b), SHOWN_FIRST, "tie")
+            second = self._choice(self._prompt(PAIR, query, question.b, question.a), SHOWN_SECOND, "tie")
+            one, other = SHOWN_FIRST[first], SHOWN_SECOND[second]
+            # they may agree on the better document though only one of them calls the other document bad
+            agreed = WINNER[one] if WINNER[one] == WINNER[other] else "tie"
+            answer = one if one == other else agreed
             if self.dry_run:
                 answer = "a" if _fingerprint(question.a) > _fingerprint(question.b) else "b"
         return Verdict(answer, time.monotonic() - started)
 
     def _prompt(self, task: str, query: str, *documents: str) -> list[Message]:
         texts = [self.query_text(query), *(self.text(document)[: self.longest] for document in documents)]
-        fence = f"====={_fingerprint(*texts)[:16]}"  # a text cannot hold the fingerprint of itself
+        fence = f"====={_fingerprint(*texts)[:16]}"  # a text cannot contain its own fingerprint
         names = ["QUERY", *(f"DOCUMENT {i}" for i in range(1, len(texts)))]
         parts = [f"{fence} {name}\n{text}" for name, text in zip(names, texts, strict=True)]
         return [
@@ -94,7 +99,7 @@ class ChatJudge:
     def _choice(
         self, messages: list[Message], choices: dict[str, str] | tuple[str, ...], default: str
     ) -> str:
-        for attempt in range(3):
+        for attempt in range(PROMPTS):
             word = re.match(r"[\s\"'*`(\[]*([a-z0-9-]+)", self._reply(messages, attempt).lower())
             if word and word[1] in choices:
                 return word[1]
@@ -103,24 +108,22 @@ class ChatJudge:
         return default
 
     def _reply(self, messages: list[Message], attempt: int) -> str:
-        asked = json.dumps([self.endpoint.url, self.endpoint.model, messages, attempt])
-        key = _fingerprint(asked)
+        request = json.dumps([self.endpoint.url, self.endpoint.model, messages, attempt])
+        key = _fingerprint(request)
         if key in self._replies:
             return self._replies[key]
         if self.requests >= self.budget:
-            raise InputError(f"the budget of {self.budget} requests is spent", "raise it to go on from here")
+            raise InputError(f"the budget of {self.budget} requests is used up", "raise it to continue")
         self.requests += 1
         if self.dry_run:
-            self.tokens += len(asked) // 4
+            self.tokens += len(request) // 4
             self._replies[key] = ""
             return ""
         reply, tokens = self.endpoint.complete(messages)
         self.tokens += tokens
         self._replies[key] = reply
         if self.cache is not None:
-            with self.cache.open(
-                "a", encoding="utf-8"
-            ) as stream:  # one line, so that a crash loses one reply
+            with self.cache.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps([key, reply]) + "\n")
         return reply
 

@@ -1,4 +1,4 @@
-"""What a judge is, and how one or several carry a labelling to its end."""
+"""The interface of a judge, and labelling by one or several judges."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from topkit.labelling.labelling import Labelling, Question
 
 
 class Verdict(NamedTuple):
-    """An answer and the seconds it took, where they were measured."""
+    """An answer and the seconds it took, if they were measured."""
 
     answer: str
     seconds: float | None = None
@@ -21,7 +21,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """The assessor's name in the records."""
+        """The name of the assessor in the judgments."""
         ...
 
     def judge(self, query: str, question: Question) -> Verdict:
@@ -35,7 +35,7 @@ def label(labelling: Labelling, judge: Judge, query: str = "") -> Labelling:
 
 
 def take_turns(labelling: Labelling, judges: Sequence[Judge], query: str = "") -> Labelling:
-    """One labelling shared by several judges, who answer in turn until it is complete."""
+    """The labelling after several judges have answered its questions in turn."""
     for judge in cycle(judges):
         question = labelling.question
         if question is None:

@@ -12,7 +12,7 @@ from topkit.labelling.labelling import Question
 
 @dataclass(frozen=True)
 class Person:
-    """Shows both documents and reads the answer; ``?`` and unknown words show the choices again.
+    """Shows both documents and reads the answer; an invalid answer shows the choices again.
 
     >>> replies = iter(["left", "a"])
     >>> ann = Person("ann", text="<{}>".format, show=print, read=lambda prompt: next(replies))
@@ -20,19 +20,19 @@ class Person:
     Query: jaguar speed
     A: <d1>
     B: <d2>
-    'left' is no answer: a, b, tie, bad-a, bad-b
+    invalid answer 'left': choose from a, b, tie, bad-a, bad-b
     'a'
     """
 
     name: str
     text: Callable[[str], str] = str
-    """Document id → what to show of it."""
+    """Document id → the text to show."""
     show: Callable[[str], object] = print
     read: Callable[[str], str] = input
     clock: Callable[[], float] = time.monotonic
 
     def judge(self, query: str, question: Question) -> Verdict:
-        """Ask until one of the choices is given."""
+        """Ask until the answer is one of the choices."""
         started = self.clock()
         self.show(f"Query: {query}")
         if question.b is None:
@@ -44,4 +44,4 @@ class Person:
             answer = self.read("Answer: ").strip().lower()
             if answer in question.choices:
                 return Verdict(answer, self.clock() - started)
-            self.show(f"{answer!r} is no answer: {', '.join(question.choices)}")
+            self.show(f"invalid answer {answer!r}: choose from {', '.join(question.choices)}")

@@ -1,4 +1,4 @@
-"""Strategies by name: which question to ask next, until the top k are in order."""
+"""Strategies by name: they choose the next question until the top k are in order."""
 
 from __future__ import annotations
 
@@ -25,4 +25,4 @@ STRATEGIES: dict[str, Strategy] = {
     "select-best": select_best,
     "graded": graded,
 }
-"""Every strategy by its name."""
+"""Name → strategy."""

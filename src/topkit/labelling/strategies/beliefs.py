@@ -1,13 +1,13 @@
-"""What unreliable answers tell about places: loopy belief propagation over pairs, and the best next question.
+"""Beliefs about places from unreliable answers: loopy belief propagation over pairs.
 
-The model: n documents have the places of independent draws, every answer is wrong with probability ε whatever
-the pair. For wins w and losses l of i against j the pair says
+The model: the places of the n documents are independent draws, and every answer is wrong with probability ε,
+whatever the pair. For w wins and l losses of i against j, the factor of the pair is
 
     f(x_i, x_j) = 1 − e if x_i is the better place, else e,   e = 1/(1 + ((1 − ε)/ε)^(w − l)).
 
-The belief of a document is its prior over places times the messages of its pairs; a message of pair (i, j) to
-i is Σ_{x_j} f·(belief of j without this pair). ε is re-estimated from the expected number of wrong answers.
-Places are cells: one a place down to 2k, then growing geometrically.
+The belief of a document is its prior over places times the messages of its pairs. The message of pair (i, j)
+to i is Σ_{x_j} f·(belief of j without this pair). ε is estimated again from the expected number of wrong
+answers. Places are grouped in cells: one cell per place down to 2k, then geometrically wider ones.
 """
 
 from __future__ import annotations
@@ -21,11 +21,17 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 ERRORS_SEEN, ANSWERS_SEEN = 2.0, 20.0
-"""What is believed of the error rate beforehand, as if so many of so many answers had been wrong."""
+"""The prior of the error rate: as if 2 of 20 answers had been wrong."""
+CELL_GROWTH = 1.25
+"""Each cell below place 2k is this many times as wide as the one above it."""
+DAMPING = 0.5
+"""Messages move this part of the way to their new value, which keeps loops of pairs from oscillating."""
+TINY = 1e-12
+"""Keeps logarithms and quotients finite."""
 
 
 def cells(n: int, k: int) -> Array:
-    """Borders of the cells in places from the top, 0 … n.
+    """The borders of the cells, as places from the top, 0 … n.
 
     >>> cells(12, 2).round(2).tolist()
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.25, 6.81, 8.77, 12.0]
@@ -33,16 +39,16 @@ def cells(n: int, k: int) -> Array:
     borders = [float(place) for place in range(min(n, 2 * k) + 1)]
     width = 1.0
     while borders[-1] < n:
-        width *= 1.25
+        width *= CELL_GROWTH
         borders.append(borders[-1] + width if borders[-1] + 1.5 * width < n else float(n))
     return np.array(borders)
 
 
 class Beliefs:
-    """Beliefs about the places of units (a unit is a document, or several that tie).
+    """Beliefs about the places of units (a unit is a document, or several documents that tie).
 
-    Pair p has two rows: 2p for the unit that won its first answer, 2p + 1 for the other; so the other side of
-    row r is row r ^ 1.
+    Pair p has two rows: 2p for the unit that won its first answer and 2p + 1 for the other, so the other side
+    of row r is row r ^ 1.
     """
 
     def __init__(self, log_prior: Array, sizes: Array, borders: Array, error: float) -> None:
@@ -52,17 +58,17 @@ class Beliefs:
         self.middles = (borders[1:] + borders[:-1]) / 2
         self.error = error
         self.row: dict[tuple[int, int], int] = {}
-        """(unit, other unit) → the row of the first of them."""
+        """(unit, other unit) → the row of the first."""
         self.unit: Index = np.zeros(0, np.int64)
         self.wins = np.zeros(0)
-        """Answers for the unit of a row against the other."""
+        """The number of answers that prefer the unit of a row."""
         self.messages = np.zeros((0, log_prior.shape[1]))
-        """ln of what the pair tells the unit of a row."""
+        """The logarithm of the message from the pair to the unit of a row."""
         self._by_unit: Index = np.zeros(0, np.int64)
         self._starts: Index = np.zeros(0, np.int64)
 
     def add(self, winner: int, loser: int) -> None:
-        """Take an answer; :meth:`settle` spreads it."""
+        """Add an answer; :meth:`settle` updates the beliefs."""
         if (winner, loser) not in self.row:
             rows = len(self.unit)
             self.row[winner, loser], self.row[loser, winner] = rows, rows + 1
@@ -74,7 +80,7 @@ class Beliefs:
         self.wins[self.row[winner, loser]] += 1
 
     def settle(self, sweeps: int) -> None:
-        """Pass messages over all pairs at once, half-way each time, and estimate the error rate."""
+        """Update all messages at once, with damping, and estimate the error rate; ``sweeps`` times."""
         if not len(self.unit):
             return
         other = np.arange(len(self.unit)) ^ 1
@@ -88,52 +94,52 @@ class Beliefs:
             right = (1 - wrong) * ahead
             right /= right + wrong * (1 - ahead)
             mistaken = ERRORS_SEEN + (self.wins * (1 - right)).sum()
-            self.error += 0.5 * (mistaken / (ANSWERS_SEEN + self.wins.sum()) - self.error)
+            self.error += DAMPING * (mistaken / (ANSWERS_SEEN + self.wins.sum()) - self.error)
             e = wrong[:, None]
-            self.messages += 0.5 * (np.log(e + (1 - 2 * e) * other_worse) - self.messages)
+            self.messages += DAMPING * (np.log(e + (1 - 2 * e) * other_worse) - self.messages)
             self.log_belief = self.log_prior.copy()
             self.log_belief[touched] += np.add.reduceat(self.messages[self._by_unit], self._starts)
 
     def belief(self) -> Array:
-        """Probability of every cell for every unit."""
+        """The probability of every cell for every unit."""
         return normalised(self.log_belief)
 
     def expected_places(self) -> Array:
-        """Mean place of every unit."""
-        found: Array = self.belief() @ self.middles
-        return found
+        """The expected place of every unit."""
+        places: Array = self.belief() @ self.middles
+        return places
 
 
 def normalised(logs: Array) -> Array:
     """Rows of probabilities from rows of logarithms."""
     values = np.exp(logs - logs.max(1, keepdims=True))
-    found: Array = values / values.sum(1, keepdims=True)
-    return found
+    probabilities: Array = values / values.sum(1, keepdims=True)
+    return probabilities
 
 
 def below(belief: Array) -> Array:
-    """P(a unit with this belief is worse than each cell); within a cell, half."""
-    found: Array = np.clip(1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0)  # sums may miss 1 by rounding
-    return found
+    """P(a unit with this belief is worse than each cell); within the same cell it counts half."""
+    worse: Array = np.clip(1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0)  # sums may exceed 1 by rounding
+    return worse
 
 
 def wrong_way(error: float, lead: Array) -> Array:
-    """Probability that the loser is better, from the answers of a pair alone."""
-    found: Array = np.clip(1 / (1 + ((1 - error) / error) ** lead), 1e-12, 1 - 1e-12)
-    return found
+    """P(the other unit is better), from the answers to the pair alone; ``lead`` is wins minus losses."""
+    wrong: Array = np.clip(1 / (1 + ((1 - error) / error) ** lead), TINY, 1 - TINY)
+    return wrong
 
 
 def above_cuts(belief: Array, sizes: Array, cuts: Sequence[int]) -> Array:
-    """The share of each cell above each cut (columns), such that ``cut`` documents are expected above it."""
+    """The share of each cell (rows) above each cut (columns): ``cut`` documents are expected above a cut."""
     filled = np.cumsum(sizes @ belief)
     before = np.concatenate([[0.0], filled[:-1]])[:, None]
-    width = np.maximum(filled[:, None] - before, 1e-12)
-    found: Array = np.clip((np.asarray(cuts) - before) / width, 0.0, 1.0)
-    return found
+    width = np.maximum(filled[:, None] - before, TINY)
+    shares: Array = np.clip((np.asarray(cuts) - before) / width, 0.0, 1.0)
+    return shares
 
 
 def entropy(p: Array) -> Array:
     """−p ln p − (1−p) ln(1−p)."""
     p = np.clip(p, 1e-9, 1 - 1e-9)
-    found: Array = -(p * np.log(p) + (1 - p) * np.log(1 - p))
-    return found
+    nats: Array = -(p * np.log(p) + (1 - p) * np.log(1 - p))
+    return nats

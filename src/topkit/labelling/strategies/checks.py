@@ -1,4 +1,4 @@
-"""Which question tells most about the top k when answers may be wrong."""
+"""The most informative question about the top k when answers may be wrong."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from topkit.labelling.strategies.beliefs import (
 )
 
 CANDIDATES = 14
-"""Pairs are formed of so many units, those whose places above the cuts are least certain."""
+"""Only pairs of this many units are considered, the least certain ones: it bounds the work per question."""
 ON_SCREEN = 1.02
-"""A pair with a document of the last question may tell this much less."""
+"""A pair with a document of the last question is chosen even if it is less informative by this factor."""
 
 
 def best_check(
     beliefs: Beliefs, cuts: dict[int, float], allowed: Array, last: frozenset[int] = frozenset()
 ) -> tuple[int, int] | None:
-    """The pair whose answer is expected to lower the uncertainty about the cuts most.
+    """The pair whose answer is expected to reduce the uncertainty about the cuts most; None if there is none.
 
-    The uncertainty is Σ over cuts of weight × entropy of "is above the cut", of both units; the expectation
-    is over the answer, given all answers so far (also those of the same pair). None if there is no pair.
+    The uncertainty is Σ over cuts of weight × entropy of "is above the cut", for both units. The expectation
+    is over the answer, given all answers so far, including those to the same pair.
     """
     belief = beliefs.belief()
     above = above_cuts(belief, beliefs.sizes, list(cuts))
@@ -58,7 +58,7 @@ def best_check(
 
 
 def _without_own_pair(beliefs: Beliefs, belief: Array, i: Index, j: Index) -> tuple[Array, Array, Array]:
-    """Beliefs of i and j without the pair's own messages, and e of the pair (½ where it was never asked)."""
+    """Beliefs of i and j without the messages of their pair, and e of the pair (½ if it was never asked)."""
     first, second = belief[i], belief[j]
     wrong = np.full(len(i), 0.5)
     rows = np.array([beliefs.row.get(pair, -1) for pair in zip(i.tolist(), j.tolist(), strict=True)])

@@ -1,8 +1,7 @@
-"""A forest of beaten items: every root is undefeated, and what lost to an item directly hangs below it.
+"""A forest of beaten items: the roots are undefeated, and the children of an item lost to it directly.
 
-Roots play one another until one is left: the next best. It is taken out, and what hung below it becomes
-roots. Only roots play, so no question is ever implied by the answers before it. Strategies differ in who
-plays whom.
+Roots are compared until one is left: the next best. It is removed, and its children become roots. Only roots
+are compared, so no question is implied by earlier answers. Strategies differ in which roots are compared.
 """
 
 from __future__ import annotations
@@ -14,12 +13,13 @@ from typing import NamedTuple
 from topkit.labelling.contest import Ask, count
 
 MATCH = -1
+"""In a plan: compare the last two items."""
 Plan = list[int]
-"""Matches in the order of play: an item stands ready, MATCH lets the last two play; the winner stays."""
+"""Matches in postfix order: an item is pushed on a stack, MATCH replaces the top two by the winner."""
 
 
 class Bounds(NamedTuple):
-    """How many questions may follow after the matches of a plan."""
+    """The number of questions that may follow the matches of a plan."""
 
     least: int = 0
     most: int = 0
@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
 
 
 def one_after_another(roots: Sequence[int]) -> Plan:
-    """The first plays the second, the winner the third, and so on: the winner stays on the screen.
+    """Compare the first with the second, the winner with the third, and so on: it stays on the screen.
 
     >>> one_after_another([4, 7, 5])
     [4, 7, -1, 5, -1]
@@ -36,10 +36,10 @@ def one_after_another(roots: Sequence[int]) -> Plan:
 
 
 def lightest_first(roots: Sequence[int], weights: Sequence[float]) -> Plan:
-    """Huffman's tree over the roots: the two lightest play, their winner has both weights, and so on.
+    """Huffman's tree over the roots: the two lightest are compared, the winner gets both weights, and so on.
 
-    If a root's weight is the probability that it is the best, no plan lets the best win fewer matches in the
-    mean; and every match the best has won is a match to be played again without it. Matches are ordered depth
+    If the weight of a root is the probability that it is the best, this plan minimises the expected number of
+    matches that the best item wins; each of them has to be replayed without it. Matches are ordered depth
     first, so that the winner of the last match is often in the next.
 
     >>> lightest_first([4, 7, 5], [0.5, 0.2, 0.3])
@@ -61,30 +61,30 @@ def lightest_first(roots: Sequence[int], weights: Sequence[float]) -> Plan:
 
 
 class Forest:
-    """Who lost to whom, and who ties with whom, among the items in the contest."""
+    """Which items lost to which, and which tie."""
 
     def __init__(self, n: int, on_match: Callable[[int, int], None] = lambda winner, loser: None) -> None:
         self.beaten: list[list[int]] = [[] for _ in range(n)]
         self.twins: list[list[int]] = [[] for _ in range(n)]
         self.on_match = on_match
-        """Told the winner and the loser of every match (for a tie: who goes on, and who goes with it)."""
+        """Called with the winner and the loser of each match (after a tie: the item kept and its twin)."""
 
     def play(self, plan: Plan, later: Bounds) -> Generator[Ask, str, int]:
-        """Play the matches of a plan and return the item that is left; ``later`` is what may follow."""
+        """Play the matches of a plan and return the item that is left; ``later`` bounds what may follow."""
         left = plan.count(MATCH)
-        standing: list[int] = []
+        stack: list[int] = []
         for step in plan:
             if step != MATCH:
-                standing.append(step)
+                stack.append(step)
                 continue
-            b, a = standing.pop(), standing.pop()
+            b, a = stack.pop(), stack.pop()
             answer = yield Ask(a, b, left + later.least, left + later.most, left + later.likely)
             left -= 1
-            standing.append(self._settle(a, b, answer))
-        return standing[0]
+            stack.append(self._settle(a, b, answer))
+        return stack[0]
 
     def _settle(self, a: int, b: int, answer: str) -> int:
-        if answer.startswith("bad"):  # the bad one leaves, and all that hangs below it, which is worse still
+        if answer.startswith("bad"):  # the bad item is removed with its subtree, which is worse still
             return b if answer == "bad-a" else a
         winner, loser = (b, a) if answer == "b" else (a, b)
         if answer == "tie":
@@ -96,9 +96,10 @@ class Forest:
         return winner
 
     def most_matches(self, roots: Sequence[int], places: int) -> int:
-        """An upper bound of the matches before the next ``places`` places are known.
+        """An upper bound of the number of matches until the next ``places`` places are known.
 
-        An item ``depth`` levels below a root can lose only after so many places are taken, and once a place.
+        An item ``depth`` levels below a root takes part only after ``depth`` places are filled, and loses at
+        most once per place.
         """
         most, level, depth = -places, list(roots), 0
         while level and depth < places:
@@ -108,28 +109,31 @@ class Forest:
         return max(0, most)
 
 
-def tournament(
-    forest: Forest,
-    roots: list[int],
-    k: int,
-    weigh: Callable[[list[int]], Sequence[float]],
-    bits: float,
-    late: Callable[[], list[int]] = list,
-    waiting: int = 0,
-) -> Generator[Ask, str, list[list[int]]]:
-    """The top k of the roots and of what hangs below them, the lightest roots playing first.
+class Rules(NamedTuple):
+    """The parameters of a tournament."""
 
-    ``late`` is called after the first round and names items that join then. For the bounds: ``bits`` is the
-    information in who is best, and ``waiting`` items are inserted after the tournament.
-    """
+    k: int
+    weigh: Callable[[list[int]], Sequence[float]]
+    """The weights of the roots; the lightest are compared first."""
+    bits: float
+    """The entropy of which item is best, for the bounds."""
+    late: Callable[[], list[int]] = list
+    """Called after the first round; returns the items that join then."""
+    waiting: int = 0
+    """The number of items that are inserted after the tournament, for the bounds."""
+
+
+def tournament(forest: Forest, roots: list[int], rules: Rules) -> Generator[Ask, str, list[list[int]]]:
+    """The top k of the roots and their subtrees."""
+    k, waiting = rules.k, rules.waiting
     groups: list[list[int]] = []
     joined: list[int] | None = None
     while roots and (places := k - count(groups)) > 0:
         matches = len(roots) - 1
         most = forest.most_matches(roots, places) - matches + waiting * (1 + (k - 1).bit_length())
-        later = Bounds(waiting, max(waiting, most), waiting + (places - 1) * max(0.0, bits - 1))
-        best = yield from forest.play(lightest_first(roots, weigh(roots)), later)
-        if joined is None and (joined := late()):
+        later = Bounds(waiting, max(waiting, most), waiting + (places - 1) * max(0.0, rules.bits - 1))
+        best = yield from forest.play(lightest_first(roots, rules.weigh(roots)), later)
+        if joined is None and (joined := rules.late()):
             roots = [best, *joined]
             waiting -= len(joined)
             continue

@@ -1,17 +1,17 @@
-"""The five-grade tool: one question a document."""
+"""Five grades: one question per document."""
 
 from __future__ import annotations
 
 from topkit.labelling.contest import Ask, Contest, Finish, Play
 
 GRADES = ("bad", "fair", "good", "excellent", "perfect")
-"""The answers to a question about one document; their places 0–4 are the grades."""
+"""The answers to a question about one document; their positions 0–4 are the grades."""
 
 
 def graded(contest: Contest) -> Play:
-    """Ask for a grade of every document; documents of one grade share a place.
+    """Ask for the grade of every document; documents with the same grade share a place.
 
-    "Bad" documents leave the contest. The order within a grade is the order of asking, which is random.
+    "Bad" documents are removed. The order within a grade is the order of the questions, which is random.
     """
     by_grade: list[list[int]] = [[] for _ in GRADES]
     order = contest.shuffled()

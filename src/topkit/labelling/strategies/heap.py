@@ -1,4 +1,4 @@
-"""The labelling algorithm of Niu et al. (SIGIR 2012): a heap of the k best so far, by judgments."""
+"""The labelling algorithm of Niu et al. (SIGIR 2012): a heap of the k best items so far."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from topkit.labelling.known import Known, Relation, in_groups
 
 
 def heap(contest: Contest) -> Play:
-    """Algorithm 1 of the paper, asking every comparison that its heap makes, even one asked before.
+    """Algorithm 1 of the paper; every comparison of the heap is a question, even if it was asked before.
 
-    k random items become a min-heap (the root is the least relevant); every other item, in random order,
-    is compared with the root and replaces it if it is better, then sifts down; at last the heap is sorted.
-    O(n log k) judgments. A tie never replaces the root and ends a sift.
+    k random items become a min-heap (the root is the least relevant). Every other item, in random order, is
+    compared with the root, and replaces it and sifts down if it is better. Finally the heap is sorted.
+    O(n log k) judgments. A tie never replaces the root, and it ends a sift.
 
     Reference: S. Niu, J. Guo, Y. Lan, X. Cheng: Top-k learning to rank, SIGIR 2012, section 3.1.
     """
@@ -22,7 +22,7 @@ def heap(contest: Contest) -> Play:
 
 
 def heap_once(contest: Contest) -> Play:
-    """The paper's heap, except that it never asks what the answers imply (so no pair comes twice)."""
+    """The same heap, but it never asks what the answers imply, so no pair is asked twice."""
     return _Heap(contest, repeats=False).play()
 
 
@@ -31,7 +31,7 @@ class _ItemLeftError(Exception):
 
 
 class _Heap:
-    """``tree[0]`` is the root, the least relevant item kept; ``queue`` holds the items still to come."""
+    """``tree[0]`` is the root, the least relevant item kept; ``queue`` contains the remaining items."""
 
     def __init__(self, contest: Contest, repeats: bool) -> None:
         self.k = contest.k
@@ -40,7 +40,7 @@ class _Heap:
         self.tree: list[int] = []
         self.queue = deque(contest.shuffled())
         self.sorting = self.k
-        """Size of the part of the tree that is not sorted yet."""
+        """The size of the part of the tree that is not sorted yet."""
 
     def play(self) -> Play:
         while True:
@@ -69,7 +69,7 @@ class _Heap:
                 yield from self._sink(0)
 
     def _sort(self) -> Generator[Ask, str, None]:
-        """Heapsort in place: the least relevant goes to the end again and again, so the best comes first."""
+        """Heapsort in place: the least relevant item moves to the end each time, so the best comes first."""
         while self.sorting > 1:
             self.sorting -= 1
             self._swap(0, self.sorting)
@@ -98,7 +98,7 @@ class _Heap:
         return "a" if answer == "a" else "b" if answer == "b" else "tie"
 
     def _most(self) -> int:
-        """Two comparisons a level and sift; the sift under way counts as a whole one."""
+        """An upper bound: two comparisons per level and sift; the current sift counts as a whole one."""
         levels = self.k.bit_length() - 1
         sifts = len(self.queue) + self.sorting + self.k // 2 + 1
         return sifts * 2 * levels + len(self.queue) + 1

@@ -1,53 +1,58 @@
-"""A sorted list of the k best so far; newcomers must beat the last of it and are placed by halving."""
+"""A sorted list of the k best items so far; an item must beat the last, then binary search places it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from typing import NamedTuple
 
 from topkit.labelling.contest import Ask, Contest, Finish, Play, count
 
 Middle = Callable[[int, int], int]
-"""(low, high) → the group to compare with next, low ≤ middle < high."""
+"""(low, high) → the position to compare with next, low ≤ position < high."""
 
 
 def halves(low: int, high: int) -> int:
-    """The middle of the places that are still open."""
+    """The middle of the positions that are still possible."""
     return (low + high) // 2
 
 
 def insertion(contest: Contest) -> Play:
-    """Keep the k best so far sorted; a newcomer is compared with the last of them, then placed by halving.
+    """Keep the k best items so far sorted; compare each item with the last, then place it by binary search.
 
-    Items come in the order of the prior, or at random. About n + k log₂k + k ln(n/k)·log₂k judgments.
+    Items come in the order of the prior, or in random order. About n + k log₂k + k ln(n/k)·log₂k judgments.
     """
     groups: list[list[int]] = []
-    for seen, item in enumerate(contest.arrival(), 1):
+    for number, item in enumerate(contest.arrival(), 1):
         first = last_if_full(groups, contest.k)
-        yield from insert(groups, item, contest.k, contest.n - seen, first)
+        yield from insert(groups, item, Search(contest.k, contest.n - number, first))
     return Finish(groups)
 
 
 def last_if_full(groups: list[list[int]], k: int) -> int | None:
-    """The last position if k places are taken, because most newcomers fail there."""
+    """The last position if k places are filled, because most items fail there; else None."""
     return len(groups) - 1 if count(groups) >= k else None
 
 
-def insert(
-    groups: list[list[int]],
-    item: int,
-    k: int,
-    waiting: int,
-    first: int | None = None,
-    middle: Middle = halves,
-    most: Callable[[int], int] = int.bit_length,
-) -> Generator[Ask, str, int | None]:
-    """Put the item at its position in the sorted groups, or nowhere if k items are better.
+class Search(NamedTuple):
+    """How to search for the position of an item."""
 
-    It is compared with position ``first``, then with ``middle`` of those still open. ``waiting`` items come
-    after it, and ``most(size)`` comparisons place an item among ``size`` positions (for the bounds). A tie
-    joins the group, also at the last place, so more than k items can stay; a group that is marked bad goes
-    with all that is below it. Returns the position, or None if the item is bad.
+    k: int
+    waiting: int
+    """The number of items that follow, for the bounds."""
+    first: int | None = None
+    """The position to compare with first; None starts with ``middle``."""
+    middle: Middle = halves
+    most: Callable[[int], int] = int.bit_length
+    """The number of comparisons that place an item among so many positions, for the bounds."""
+
+
+def insert(groups: list[list[int]], item: int, search: Search) -> Generator[Ask, str, int | None]:
+    """Insert the item at its position in the sorted groups, or nowhere if k items are better.
+
+    A tie joins the group, also at the last place, so more than k items can stay. A group that is marked bad
+    is removed with all groups below it. Returns the position, or None if the item is bad.
     """
+    k, waiting, first, middle, most = search
     low, high = 0, len(groups)
     while low < high:
         position = middle(low, high) if first is None else first

@@ -1,4 +1,4 @@
-"""A knockout tournament with replay: the bracket is played once, then again along each winner's path."""
+"""A knockout tournament with replay: the bracket is played once, then replayed along each winner's path."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from topkit.labelling.contest import Ask, Contest, Finish, Play
 
 
 def knockout(contest: Contest) -> Play:
-    """Play a bracket of random pairs; take out the winner, replay its path, and so on for k places.
+    """Play a bracket of random pairs; remove the winner, replay its path, and so on for k places.
 
-    n − 1 + (k − 1)(⌈log₂n⌉ − 1) judgments at most. The tournament's order of play keeps the winner of the
-    last match on the screen wherever it can.
+    At most n − 1 + (k − 1)(⌈log₂n⌉ − 1) judgments. The order of the matches keeps the winner of the last
+    match on the screen where possible.
     """
     return _Bracket(contest).play()
 
 
 class _Bracket:
-    """A complete binary tree: node v plays 2v against 2v+1, the leaves are n … 2n−1."""
+    """A complete binary tree: the match of node v is between 2v and 2v+1; the leaves are n … 2n−1."""
 
     def __init__(self, contest: Contest) -> None:
         self.k, self.n = contest.k, contest.n
@@ -26,15 +26,15 @@ class _Bracket:
         self.winner = [-1] * self.n + order
         self.leaf = {item: self.n + place for place, item in enumerate(order)}
         self.open = [v < self.n for v in range(2 * self.n)]
-        """Nodes whose match is to be played (again)."""
+        """Nodes whose match must be played or replayed."""
         self.size = [1] * (2 * self.n)
-        """Items in the contest below a node."""
+        """The number of remaining items below a node."""
         for node in reversed(range(1, self.n)):
             self.size[node] = self.size[2 * node] + self.size[2 * node + 1]
         self.twins: list[list[int]] = [[] for _ in order]
         self.places = 0
         self.matches = self.n - 1
-        """Matches still to play before the next place is known."""
+        """The number of matches until the next place is known."""
 
     def play(self) -> Play:
         groups: list[list[int]] = []
@@ -59,7 +59,7 @@ class _Bracket:
             self.matches -= 1
             if answer == "tie":
                 self.twins[a] += [b, *self.twins[b]]
-            elif answer.startswith("bad"):  # and so is all that it beat, which is all that stands below it
+            elif answer.startswith("bad"):  # and so are the items it beat: all items below it
                 self._remove(left if answer == "bad-a" else right)
             self.winner[node] = b if answer in ("b", "bad-a") else a
         else:
@@ -68,14 +68,14 @@ class _Bracket:
         return self.winner[node]
 
     def _remove(self, node: int) -> None:
-        """Take all items below a node out of the contest; the matches above it are open again."""
-        gone = self.size[node]
-        if node < self.n and gone:
+        """Remove all items below a node; the matches above it are open again."""
+        removed = self.size[node]
+        if node < self.n and removed:
             self._remove(2 * node)
             self._remove(2 * node + 1)
             return
-        while gone and node:
-            self.size[node] -= gone
+        while removed and node:
+            self.size[node] -= removed
             self.open[node] = node < self.n
             node //= 2
 

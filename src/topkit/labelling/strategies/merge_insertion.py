@@ -1,4 +1,4 @@
-"""Sorting with nearly the fewest comparisons there can be: pairs first, then insertion in a clever order."""
+"""Sorting with nearly the minimum number of comparisons: pairs first, then insertion in a special order."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from topkit.labelling.contest import Ask, Contest, Finish, Play
 
 
 class _Unit:
-    """Items that tie, and the units that lost to them in the pairs of each round."""
+    """Items that tie, and the units that lost to them in each round of pairs."""
 
     def __init__(self, item: int) -> None:
         self.items = [item]
         self.losers: list[list[_Unit]] = []
 
     def absorb(self, other: _Unit) -> None:
-        """Take in a unit that ties, with those that lost to it."""
+        """Add a unit that ties, with the units that lost to it."""
         self.items += other.items
-        for mine, theirs in zip(self.losers, other.losers, strict=False):
-            mine += theirs
+        for losers, other_losers in zip(self.losers, other.losers, strict=False):
+            losers += other_losers
 
 
 def merge_insertion(contest: Contest) -> Play:
-    """Sort all items by merge insertion, whatever k is: at most Σ ⌈log₂(3i/4)⌉ judgments, i = 2 … n.
+    """Sort all items by merge insertion, for any k: at most Σ ⌈log₂(3i/4)⌉ judgments, i = 2 … n.
 
     Reference: L. Ford, S. Johnson: A tournament problem, American Mathematical Monthly 66, 1959.
     """
@@ -32,7 +32,7 @@ def merge_insertion(contest: Contest) -> Play:
 
 
 def merge_insertion_most(n: int) -> int:
-    """Comparisons that merge insertion needs at most where nothing ties.
+    """The maximum number of comparisons of merge insertion if nothing ties.
 
     >>> [merge_insertion_most(n) for n in range(1, 11)]
     [0, 1, 3, 5, 7, 10, 13, 16, 19, 22]
@@ -43,8 +43,8 @@ def merge_insertion_most(n: int) -> int:
 class _Sorter:
     def __init__(self, n: int) -> None:
         self.undefeated = n
-        self.most = sum((i - 1).bit_length() for i in range(2, n + 1))  # ties may break the best pattern
-        self.likely = lgamma(n + 1) / log(2) + 0.02 * n
+        self.most = sum((i - 1).bit_length() for i in range(2, n + 1))  # ties can disturb the best order
+        self.likely = lgamma(n + 1) / log(2) + 0.02 * n  # log₂ n! and a little more
 
     def ask(self, a: _Unit, b: _Unit) -> Generator[Ask, str, str]:
         least = max(1, self.undefeated - 1)
@@ -54,7 +54,7 @@ class _Sorter:
         return (yield ask)
 
     def sort(self, units: list[_Unit], level: int) -> Generator[Ask, str, list[_Unit]]:
-        """The units, the worst first."""
+        """The units in ascending order, worst first."""
         if len(units) < 2:
             return units
         winners = []
@@ -80,10 +80,10 @@ class _Sorter:
         return chain
 
     def _insert(self, chain: list[_Unit], unit: _Unit, partner: _Unit | None) -> Generator[Ask, str, None]:
-        """Put the unit at its place below its partner, which beat it."""
+        """Insert the unit at its position below its partner, which beat it."""
         low, high = 0, len(chain)
         if partner is not None:
-            if partner not in chain:  # it turned out bad
+            if partner not in chain:  # it was marked bad
                 return
             high = chain.index(partner)
         while low < high:
@@ -105,7 +105,7 @@ class _Sorter:
 
 
 def _good_order(size: int) -> Iterator[int]:
-    """The first, then the 3rd and 2nd, the 5th and 4th, the 11th … 6th: a loser's open places stay 2^m − 1.
+    """The 1st, the 3rd and 2nd, the 5th and 4th, the 11th … 6th: a loser always has 2^m − 1 open positions.
 
     >>> list(_good_order(6))
     [0, 2, 1, 4, 3, 5]

@@ -1,11 +1,11 @@
-"""How far to trust a prior ranking: a model of its correlation with the truth, learnt from the answers.
+"""How reliable a prior ranking is: a model of its correlation with the truth, learned from the answers.
 
 The model: true relevance z and prior score x of a document are standard normal with correlation ρ, and the
 document at place i of n has x_i = Φ⁻¹(1 − (i + ½)/n). Then
 
     P(document i is among the true top j) = Φ((ρ x_i − t_j)/√(1 − ρ²)),   t_j = Φ⁻¹(1 − (j − ½)/n).
 
-ρ is one of a few values; every answer moves their probabilities. Kendall's τ of such a prior is
+ρ is one of a few values; every answer updates their probabilities. Kendall's τ of such a prior is
 (2/π) arcsin ρ, so ρ = 0.71 means τ = 0.5.
 """
 
@@ -15,28 +15,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 CORRELATIONS = np.array([0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])
+"""The values of ρ, from useless to almost exact."""
 BELIEF = np.array([0.02, 0.03, 0.05, 0.1, 0.3, 0.35, 0.12, 0.03])
-"""Probability of each correlation before the first answer: a prior that a ranker made is rarely useless."""
+"""Probability of each correlation before the first answer: the ranking of a model is rarely useless."""
 
 Array = NDArray[np.float64]
 LEVELS = np.linspace(4.0, -4.0, 161)
-"""Values of z at which the number of better documents is counted."""
+"""Values of z at which the expected number of better documents is computed."""
 
 
 def prior_scores(n: int) -> Array:
-    """x_i of the prior places 0 … n−1."""
-    from scipy.special import ndtri  # here, because only labellings with a prior need SciPy
+    """x_i for the prior places 0 … n−1."""
+    from scipy.special import ndtri  # here, because only labellings with a prior need it
 
     scores: Array = ndtri(1 - (np.arange(n) + 0.5) / n)
     return scores
 
 
 def above(scores: Array, levels: Array | float) -> Array:
-    """P(z > level) of documents with these prior scores; the last axis of the result is the correlation."""
+    """P(z > level) for documents with these prior scores; the last axis is the correlation."""
     from scipy.special import ndtr
 
-    found: Array = ndtr((scores[..., None] * CORRELATIONS - levels) / np.sqrt(1 - CORRELATIONS**2))
-    return found
+    probabilities: Array = ndtr((scores[..., None] * CORRELATIONS - levels) / np.sqrt(1 - CORRELATIONS**2))
+    return probabilities
 
 
 def top_probabilities(n: int, j: int) -> Array:
@@ -54,7 +55,7 @@ def top_probabilities(n: int, j: int) -> Array:
 
 
 class Trust:
-    """Probabilities of the correlations, updated by what comes out."""
+    """Probabilities of the correlations, updated by the outcomes."""
 
     def __init__(self) -> None:
         self.log = np.log(BELIEF)
@@ -65,29 +66,29 @@ class Trust:
         belief: Array = weights / weights.sum()
         return belief
 
-    def saw(self, likelihood: Array) -> None:
-        """Take an outcome that has this probability under each correlation."""
+    def add(self, likelihood: Array) -> None:
+        """Update by an outcome that has this probability under each correlation."""
         self.log += np.log(np.maximum(likelihood, 1e-12))
 
 
 class Newcomer:
-    """Where a document will come in the sorted list of those seen before it, by its place in the prior."""
+    """Where a document belongs in the sorted list of the earlier ones, by its place in the prior."""
 
     def __init__(self, n: int, trust: Trust) -> None:
         self.scores = prior_scores(n)
         self.trust = trust
         self.better = np.zeros((len(LEVELS), len(CORRELATIONS)))
-        """How many of the documents seen are expected above each level."""
+        """The expected number of earlier documents above each level."""
 
-    def seen(self, first: int, stop: int) -> None:
-        """The documents at these prior places are in the list, or were and have left it."""
+    def add(self, first: int, stop: int) -> None:
+        """Add the documents at these prior places; they stay added when they leave the list."""
         self.better += above(self.scores[None, first:stop], LEVELS[:, None, None]).sum(1)
 
     def chances(self, place: int, length: int, items: int) -> Array:
-        """P(the document at this prior place beats position p), p = 0 … length−1, one column a correlation.
+        """P(the document at this prior place beats position p), p = 0 … length−1, one column per correlation.
 
-        The list holds ``items`` documents in ``length`` positions (some tie).
+        The list has ``items`` documents in ``length`` positions (some tie).
         """
-        wanted = np.arange(1, length + 1) * (items / (length + 1))
-        levels = np.stack([np.interp(wanted, column, LEVELS) for column in self.better.T], 1)
+        targets = np.arange(1, length + 1) * (items / (length + 1))
+        levels = np.stack([np.interp(targets, column, LEVELS) for column in self.better.T], 1)
         return above(self.scores[[place]], levels)

@@ -1,4 +1,4 @@
-"""Quicksort by judgments, stopped as soon as the top k are in order."""
+"""Quicksort that stops as soon as the top k are in order."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from topkit.labelling.contest import Ask, Contest, Finish, Play, count
 
 
 def quicksort(contest: Contest) -> Play:
-    """Split the items by a random pivot, sort the better part first, and stop when k are in order.
+    """Divide the items by a random pivot, sort the better part first, and stop when k items are in order.
 
-    O(n + k log k) judgments in the mean (O(n log n) for k = n).
+    O(n + k log k) judgments on average (O(n log n) for k = n).
 
     Reference: N. Ailon, M. Mohri: An efficient reduction of ranking to classification, COLT 2008.
     """
     chance = contest.random()
     groups: list[list[int]] = []
-    parts = [(list(range(contest.n)), False)]  # the best last; True: its items tie, so it is a group already
+    parts = [(list(range(contest.n)), False)]  # best part last; True: its items tie, so it is a group already
     while parts and count(groups) < contest.k:
         part, tied = parts.pop()
         if tied or len(part) == 1:
@@ -25,7 +25,7 @@ def quicksort(contest: Contest) -> Play:
             continue
         later = sum(_pairs(len(other)) for other, tied in parts if not tied)
         better, same, worse = yield from _split(part, chance, later)
-        if not same:  # the pivot is bad, and with it all that is worse
+        if not same:  # the pivot is bad, and so are all worse items
             parts = []
         parts += [(side, side is same) for side in (worse, same, better) if side]
     return Finish(groups)
@@ -34,7 +34,7 @@ def quicksort(contest: Contest) -> Play:
 def _split(
     part: list[int], chance: Random, later: int
 ) -> Generator[Ask, str, tuple[list[int], list[int], list[int]]]:
-    """The items better than a random pivot, its equals, and the worse; no equals if the pivot is bad."""
+    """The items better than, equal to and worse than a random pivot; none are equal if the pivot is bad."""
     pivot = part.pop(chance.randrange(len(part)))
     sides: dict[str, list[int]] = {"a": [], "tie": [pivot], "b": [], "bad-a": []}
     size = len(part)

@@ -1,4 +1,4 @@
-"""A strategy for assessors who err: an exact labelling first, then checks where they matter most."""
+"""A strategy that tolerates assessor errors: an exact labelling, then checks where errors matter most."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ from topkit.labelling.strategies.checks import best_check
 from topkit.labelling.strategies.prior import BELIEF, above, prior_scores
 
 DOUBT = 0.09
-"""Checks end when this share of the top k is expected to be wrong."""
+"""Checks end when at most this share of the top k is expected to be wrong. It trades questions for accuracy:
+with 10 % wrong answers, 94 % of the top 10 of 50 are found with 158 questions (docs/labelling.md)."""
 ORDER = 0.1
-"""Weight of the order within the top k beside that of the cut at k."""
+"""The weight of the order within the top k, relative to the cut at k: membership matters more."""
 CAP = 4
-"""No more questions than this many times the lower bound."""
+"""The maximum number of questions, as a multiple of the lower bound: an assessor's time is limited."""
+SETTLE, UPDATE = 20, 2
+"""Sweeps of belief propagation from scratch, and after one more answer, when little changes."""
 
 
 def reliable(contest: Contest) -> Play:
-    """Label as ``adaptive`` does, then ask again wherever an error would matter, until the top k are likely.
+    """Label as ``adaptive`` does, then check answers where an error would matter, until the top k are likely.
 
-    After the first pass a model of the answers (:mod:`beliefs`) gives every document a probability of being
-    in the top k and estimates how often answers are wrong. The next check is the pair, new or asked before,
-    whose answer is expected to tell most about the top k and, at a tenth of the weight, about their order.
-    Checks end when less than 9 % of the top k are expected to be wrong, or after four times the lower bound.
+    After the first pass, a model of the answers (:mod:`beliefs`) gives every document a probability of being
+    in the top k and estimates the error rate. The next check is the pair, new or asked before, whose answer
+    is expected to be most informative about the top k and, with a tenth of the weight, about their order.
+    Checks end when at most 9 % of the top k are expected to be wrong, or after four times the lower bound.
 
-    If no answer contradicts the others, the result is exactly that of ``adaptive``. A check asks what the
-    answers already imply: that is its purpose. Documents said to tie are taken as one from then on. The
+    If no answer contradicts the others, the result is exactly that of ``adaptive``. Checks may ask what the
+    answers already imply: that is their purpose. Documents that tie are treated as one from then on. The
     confidence of a place is the probability that its document belongs to the top k (for k ≥ n: to the places
     down to its own).
     """
@@ -40,6 +43,8 @@ def reliable(contest: Contest) -> Play:
 
 
 class _Checks:
+    """The state of a labelling with checks: all answers, what they imply, and beliefs about places."""
+
     def __init__(self, contest: Contest) -> None:
         self.contest = contest
         n, k = contest.n, contest.k
@@ -52,14 +57,14 @@ class _Checks:
         self.borders = cells(n, k)
         self.log_prior = _log_prior(contest, self.borders)
         self.unit_of = list(range(n))
-        """The unit of each document: the first of those that tie with it."""
+        """The unit of each document: the first document that ties with it, or itself."""
         self.units: list[list[int]] = []
         self.beliefs = self._rebuilt(ERRORS_SEEN / ANSWERS_SEEN)
 
     def play(self) -> Play:
-        finish = yield from self._heard(adaptive(self.contest))
+        finish = yield from self._recorded(adaptive(self.contest))
         self.beliefs = self._rebuilt(self.beliefs.error)
-        self.beliefs.settle(20)
+        self.beliefs.settle(SETTLE)
         last: frozenset[int] = frozenset()
         while len(self.answers) < self.cap and self._doubt() > DOUBT:
             allowed = np.array([not self.known.is_bad(unit[0]) for unit in self.units])
@@ -70,48 +75,47 @@ class _Checks:
             a, b = (self.units[unit][0] for unit in pair)
             left = self.cap - len(self.answers)
             answer = yield Ask(a, b, 1, left, min(left, self.contest.n / 2))
-            self._hear(a, b, answer)
+            self._record(a, b, answer)
             if answer in ("a", "b"):
                 self.beliefs.add(*(pair if answer == "a" else pair[::-1]))
-                self.beliefs.settle(2)
+                self.beliefs.settle(UPDATE)
             else:
                 self.beliefs = self._rebuilt(self.beliefs.error)
-                self.beliefs.settle(20)
+                self.beliefs.settle(SETTLE)
                 last = frozenset()
         return self._finish(finish)
 
-    def _heard(self, play: Play) -> Play:
-        """The same play, listened to; its bounds leave room for the checks."""
+    def _recorded(self, play: Play) -> Play:
+        """The same questions, with the answers recorded and with room for the checks in the bounds."""
         try:
             ask = next(play)
             while True:
                 left = max(ask.most, self.cap - len(self.answers))
                 likely = (ask.most if ask.likely is None else ask.likely) + self.contest.n / 2
                 answer = yield ask._replace(most=left, likely=min(left, likely))
-                self._hear(ask.a, cast(int, ask.b), answer)
+                self._record(ask.a, cast(int, ask.b), answer)
                 ask = play.send(answer)
         except StopIteration as end:
             finish: Finish = end.value
             return finish
 
-    def _hear(self, a: int, b: int, answer: str) -> None:
+    def _record(self, a: int, b: int, answer: str) -> None:
         self.answers.append((a, b, answer))
         self.known.record(a, b, answer)
-        if (
-            answer == "tie" and self.known.relation(a, b) == "tie"
-        ):  # a tie against other answers tells nothing
+        # a tie that contradicts other answers is ignored
+        if answer == "tie" and self.known.relation(a, b) == "tie":
             old, new = sorted((self.unit_of[a], self.unit_of[b]), reverse=True)
             self.unit_of = [new if unit == old else unit for unit in self.unit_of]
 
     def _rebuilt(self, error: float) -> Beliefs:
-        """Beliefs from all answers so far, with the units as they are now."""
+        """Beliefs from all answers so far, with the current units."""
         first = sorted(set(self.unit_of))
         number = {unit: i for i, unit in enumerate(first)}
         self.units = [[] for _ in first]
         for item, unit in enumerate(self.unit_of):
             self.units[number[unit]].append(item)
         bad = [self.known.is_bad(unit[0]) for unit in self.units]
-        sizes = np.array([0.0 if out else len(unit) for unit, out in zip(self.units, bad, strict=True)])
+        sizes = np.array([0.0 if is_bad else len(unit) for unit, is_bad in zip(self.units, bad, strict=True)])
         beliefs = Beliefs(self.log_prior[first], sizes, self.borders, error)
         for a, b, answer in self.answers:
             i, j = number[self.unit_of[a]], number[self.unit_of[b]]
@@ -120,10 +124,10 @@ class _Checks:
         return beliefs
 
     def _membership(self, cut: int) -> Array:
-        """P(unit is above the cut); 0 for bad ones."""
+        """P(unit is above the cut); 0 for bad units."""
         belief = self.beliefs.belief()
-        above_it: Array = belief @ above_cuts(belief, self.beliefs.sizes, [cut])[:, 0]
-        return np.where(self.beliefs.sizes > 0, above_it, 0.0)
+        probability: Array = belief @ above_cuts(belief, self.beliefs.sizes, [cut])[:, 0]
+        return np.where(self.beliefs.sizes > 0, probability, 0.0)
 
     def _doubt(self) -> float:
         """The share of the top k that is expected to be wrong; for k ≥ n, the mean over all cuts."""
@@ -135,7 +139,7 @@ class _Checks:
         return float(np.mean(doubts)) if doubts else 0.0
 
     def _finish(self, exact: Finish) -> Finish:
-        self.beliefs.settle(20)
+        self.beliefs.settle(SETTLE)
         k, n = self.contest.k, self.contest.n
         chance = self._membership(k)
         groups = [[item for item in group if not self.known.is_bad(item)] for group in exact.groups]
@@ -156,7 +160,7 @@ class _Checks:
 
 
 def _log_prior(contest: Contest, borders: Array) -> Array:
-    """ln P(cell) of every document: the width of the cell, or what the prior's place tells."""
+    """ln P(cell) for every document: by the width of the cell, or by its place in the prior."""
     n = contest.n
     if contest.prior is None:
         return np.tile(np.log(np.diff(borders) / n), (n, 1))

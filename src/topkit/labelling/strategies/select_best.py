@@ -1,4 +1,4 @@
-"""Select the best of what is left, again and again."""
+"""Repeated selection of the best remaining item."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from topkit.labelling.strategies.forest import Bounds, Forest, one_after_another
 
 
 def select_best(contest: Contest) -> Play:
-    """Find the best by comparing the best so far with each item, then the best of the rest, k times.
+    """Find the best item by comparing the best so far with each item, then the best of the rest, k times.
 
-    What earlier rounds imply is not asked again. About n + k²/2·ln(n/k)… judgments, but hardly any reading:
-    the best so far stays on the screen.
+    What earlier rounds imply is not asked again. About n + k²/2·ln(n/k) judgments, but little reading,
+    because the best item so far stays on the screen.
 
     Reference: R. Song et al.: Select-the-best-ones, Information Processing & Management 47, 2011.
     """

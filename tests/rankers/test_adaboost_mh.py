@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
+from topkit.rankers.classes import Classes, grades_of
+from topkit.rankers.mixture.split import hold_back_queries
 from topkit.rankers.multiclass import kernels
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
-from topkit.rankers.multiclass.classes import Classes, grades_of, split_queries
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def test_three_points_by_hand() -> None:
         model, trace = boost(data, signed, Plan(form, size, rounds=1))
         alpha = 0.5 * math.log(6)
         assert trace.values == pytest.approx([1.0, math.sqrt(24) / 7])
-        scores = model.outputs(data.X, [1])[0]
+        scores = model.outputs(data, [1])[0]
         assert scores == pytest.approx(alpha * np.array([[1, -1], [-1, 1], [-1, 1]]))
 
 
@@ -76,7 +77,7 @@ def test_two_leaves_and_one_term_are_stumps(form: str, size: int) -> None:
     # weights that leave no two thresholds equally good
     signed = start_weights(own, 3, np.random.default_rng(1).uniform(0.5, 2.0, len(own)))
     model, _ = boost(data, signed, Plan(form, size, rounds=12))
-    assert model.outputs(data.X, [12])[0] == pytest.approx(plain_stumps(data.X.astype(float), signed, 12))
+    assert model.outputs(data, [12])[0] == pytest.approx(plain_stumps(data.X.astype(float), signed, 12))
 
 
 @settings(max_examples=25)
@@ -90,7 +91,7 @@ def test_the_exponential_loss_never_rises(seed: int, base: tuple[str, int], band
     signed = start_weights(own, 3, np.random.default_rng(seed).uniform(0.1, 2.0, len(own)))
     model, trace = boost(data, signed, Plan(*base, rounds=15, bandit=bandit), seed)
     assert (np.diff(trace.values) <= 1e-12).all()
-    scores = model.outputs(data.X, [model.rounds])[0]
+    scores = model.outputs(data, [model.rounds])[0]
     loss = (np.abs(signed) * np.exp(-np.sign(signed) * scores)).sum()
     assert loss == pytest.approx(trace.values[-1])
 
@@ -102,12 +103,12 @@ def test_stages_are_the_classifier_after_so_many_rounds(form: str, size: int, ba
     signed = start_weights(own, 3, np.ones(len(own)))
     model, _ = boost(data, signed, Plan(form, size, 20, bandit))
     short, _ = boost(data, signed, Plan(form, size, 8, bandit))
-    stages = model.outputs(data.X, [1, 8, model.rounds])
-    assert np.array_equal(stages[1], short.outputs(data.X, [8])[0])
-    assert np.array_equal(stages[1], model.first(8).outputs(data.X, [8])[0])
+    stages = model.outputs(data, [1, 8, model.rounds])
+    assert np.array_equal(stages[1], short.outputs(data, [8])[0])
+    assert np.array_equal(stages[1], model.first(8).outputs(data, [8])[0])
     assert np.abs(stages[1]).max() <= model.total[7] + 1e-12
     again = type(model).of_parts(model.parts())
-    assert np.array_equal(again.outputs(data.X, [model.rounds])[0], stages[2])
+    assert np.array_equal(again.outputs(data, [model.rounds])[0], stages[2])
 
 
 def test_larger_trees_and_products_have_larger_edges() -> None:
@@ -141,7 +142,7 @@ def test_a_damaged_tree_is_refused() -> None:
     parts = model.parts()
     children = model.children.copy()
     children[0, 0] = 0  # a split below itself would be walked for ever
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="inconsistent"):
         type(model).of_parts(tk.rankers.contract.Parts(arrays={**parts.arrays, "children": children}))
 
 
@@ -159,12 +160,12 @@ def test_the_split_does_not_depend_on_the_order_of_queries() -> None:
     data = tk.Dataset.build(np.zeros((50, 1)), np.zeros(50), np.arange(50))
     weights = np.ones(50)
     weights[:10] = 0
-    train, held = split_queries(data, weights, 0.2, 0)
+    train, held = hold_back_queries(data, weights, 0.2, 0)
     assert len(train) == 32
     assert len(held) == 8
     assert set(train) | set(held) == set(range(10, 50))
     turned = np.arange(49, -1, -1)
-    _, again = split_queries(data.select(turned), weights[turned], 0.2, 0)
+    _, again = hold_back_queries(data.select(turned), weights[turned], 0.2, 0)
     assert {data.qids[q] for q in held} == {data.select(turned).qids[q] for q in again}
 
 

@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
-from topkit.rankers.multiclass.svm import crammer_singer, svm_path
+import topkit as tk
+from topkit.rankers.multiclass.svm import Limits, crammer_singer, svm_path
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ def test_it_agrees_with_linear_svc(C: float, K: int) -> None:
     X, own = problem(K=K)
     peer = LinearSVC(multi_class="crammer_singer", C=C, fit_intercept=False, tol=1e-9, max_iter=10**6)
     theirs = peer.fit(X, own).coef_.T
-    ours, _, trace = crammer_singer(X, own, K, np.full(len(X), C), tolerance=1e-7, max_sweeps=10**5)
+    ours, _, trace = crammer_singer(X, own, K, np.full(len(X), C), limits=Limits(1e-7, 10**5))
     assert trace.reason == "settled"
     assert ours == pytest.approx(theirs, abs=1e-5)
     every = np.full(len(X), C)
@@ -49,7 +50,7 @@ def test_a_weight_of_two_is_a_document_that_is_there_twice() -> None:
     twice = np.repeat(np.arange(80), weights.astype(int))
     peer = LinearSVC(multi_class="crammer_singer", C=0.2, fit_intercept=False, tol=1e-9, max_iter=10**6)
     theirs = peer.fit(X[twice], own[twice]).coef_.T
-    ours, _, _ = crammer_singer(X, own, 3, 0.2 * weights, tolerance=1e-7, max_sweeps=10**5)
+    ours, _, _ = crammer_singer(X, own, 3, 0.2 * weights, limits=Limits(1e-7, 10**5))
     assert ours == pytest.approx(theirs, abs=1e-5)
 
 
@@ -59,9 +60,10 @@ def test_the_path_is_as_good_as_fits_from_the_start() -> None:
     path, traces = svm_path(X.astype(np.float32), own, 3, weights, (10.0, 100.0, 1000.0))
     assert all(trace.reason == "settled" for trace in traces)
     wide = np.hstack([X.astype(np.float32).astype(float), np.ones((len(X), 1))])
+    data = tk.Dataset.build(X, own, np.zeros(len(X)))
     for i, strength in enumerate(path.strengths):
         C = strength * weights / weights.sum()
-        cold, _, _ = crammer_singer(wide, own, 3, C, tolerance=1e-7, max_sweeps=10**5)
+        cold, _, _ = crammer_singer(wide, own, 3, C, limits=Limits(1e-7, 10**5))
         warm = objective(path.weights[i], wide, own, C)
         assert warm == pytest.approx(objective(cold, wide, own, C), rel=1e-3)
-        assert path.outputs(X.astype(np.float32), [i + 1])[0] == pytest.approx(wide @ path.weights[i])
+        assert path.outputs(data, [i + 1])[0] == pytest.approx(wide @ path.weights[i])

@@ -253,7 +253,7 @@ def _convert(value: Any, kind: Any) -> Any:
     """The value in this type, or _REFUSED; 3 is a float, [1, 2] a tuple, 5 a list of one."""
     if get_origin(kind) is tuple:
         if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
-            value = (value,)
+            value = () if value == "" else (value,)
         item_kind = get_args(kind)[0]
         items = tuple(str(item) if item_kind is str else _convert(item, item_kind) for item in value)
         return _REFUSED if _REFUSED in items else items
@@ -274,7 +274,7 @@ def _convert(value: Any, kind: Any) -> Any:
 
 def _from_text(text: str, kind: Any) -> Any:
     if get_origin(kind) is tuple:
-        items = [_from_text(part.strip(), get_args(kind)[0]) for part in text.split(",")]
+        items = [_from_text(part.strip(), get_args(kind)[0]) for part in text.split(",") if text]
         return _REFUSED if _REFUSED in items else tuple(items)
     if kind is types.NoneType:
         return None if text.lower() == "none" else _REFUSED

@@ -285,5 +285,5 @@ def test_refusals() -> None:
     for settings in ({"slack": 0.0}, {"ties": -1.0}, {"leaves": 1}):
         with pytest.raises(InputError):
             tk.ranker("isorank", **settings)
-    with pytest.raises(InputError, match="above 0"):
+    with pytest.raises(InputError, match="greater than 0"):
         graded_change([0.0], [0.0], slack=-1)

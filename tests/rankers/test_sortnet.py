@@ -132,7 +132,7 @@ def test_order_without_score_and_the_share_of_circles(tmp_path: object) -> None:
         fitted.score(data)
     assert isinstance(fitted.model, Comparator)
     assert 0 <= fitted.model.cyclic < 0.1
-    assert "in a circle" in fitted.model.remark
+    assert "cycle" in fitted.model.remark
     assert fitted.traces[0].values
 
 

@@ -1,8 +1,8 @@
-"""Numba kernels of the click-and-label ranker: exact moment matching, one event after the other.
+"""Numba kernels of the click-and-label ranker: exact moment matching, one event at a time.
 
 For a Gaussian belief N(m, v) about s and a likelihood with normaliser Z(m), the posterior has mean
-m + v·(ln Z)' and variance v + v²·(ln Z)''. With s = Σ x_i w_i and independent weights, w_i takes its share:
-mean_i += x_i·v_i·(ln Z)' and v_i += (x_i·v_i)²·(ln Z)''. Both are exact for each weight by itself.
+m + v·(ln Z)' and variance v + v²·(ln Z)''. With s = Σ x_i w_i and independent weights, the update of w_i is
+mean_i += x_i·v_i·(ln Z)' and v_i += (x_i·v_i)²·(ln Z)''. Both are exact for each weight separately.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 ROOT_HALF = math.sqrt(0.5)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 SMALLEST = 1e-12
-"""An event less likely than this under every noise is passed over: rounding would decide what it teaches."""
+"""Less likely events are skipped: their update would be dominated by rounding errors."""
 
 # Gauss–Legendre nodes and weights of 20 points on (0, 1).
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -42,8 +42,8 @@ def normal_pdf(x: float) -> float:
 def both_above(a: float, b: float, r: float) -> float:
     """P(U > −a, V > −b) for standard normal U, V of correlation −1 < r ≤ 0.
 
-    It is Φ(a)Φ(b) + ∫_0^r φ₂(a, b; t) dt. With t = −sin θ the integrand changes at the pace of cos θ, so
-    halving the way to the end as often as cos θ halves keeps every piece smooth for 20 points.
+    It is Φ(a)Φ(b) + ∫_0^r φ₂(a, b; t) dt. With t = −sin θ the integrand varies on the scale of cos θ. Halving
+    the remaining interval each time cos θ halves keeps every piece smooth enough for 20 points.
     """
     end = math.asin(-r)
     pieces = 2 + int(-math.log2(max(math.cos(end), 1e-9)))
@@ -59,8 +59,8 @@ def both_above(a: float, b: float, r: float) -> float:
             )
         total += part * (right - left)
         left = right
-    found: float = normal_cdf(a) * normal_cdf(b) - total / (2.0 * math.pi)
-    return max(found, 0.0)
+    probability: float = normal_cdf(a) * normal_cdf(b) - total / (2.0 * math.pi)
+    return max(probability, 0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -74,10 +74,10 @@ def learn_clicks(
     slots: Ints,
     clicked: NDArray[np.bool_],
 ) -> float:
-    """One pass over examined documents; the sum of the log-likelihoods of each before it was learnt.
+    """One pass over examined documents; returns the sum of their predictive log-likelihoods.
 
-    Event e has features X[row[e]] (none if negative), which belong to weights 0, 1, …, and the weights
-    ``slots[e]`` with value 1. The noise is integrated out: P(click | s) = Σ share_k·Φ(s/√noise_k).
+    Event e has the features X[row[e]] (none if negative), which belong to weights 0, 1, …, and the weights
+    ``slots[e]`` with input 1. The noise is integrated out: P(click | s) = Σ share_k·Φ(s/√noise_k).
     """
     d, kinds = X.shape[1], len(noise)
     total = 0.0
@@ -122,8 +122,8 @@ def learn_clicks(
 def interval(m: float, v: float, low: float, low_v: float, high: float, high_v: float, out: Floats) -> None:
     """Z = P(b₁ < z < b₂) for independent Gaussians z, b₁, b₂, and its first and second derivatives.
 
-    ``out`` gets Z, then first and second derivative in the mean of z, of b₁ and of b₂. An infinite mean of a
-    boundary says that there is none.
+    ``out`` gets Z, then the first and second derivative in the means of z, b₁ and b₂. A boundary with an
+    infinite mean does not exist.
     """
     out[:] = 0.0
     s1, s2 = math.sqrt(v + low_v), math.sqrt(v + high_v)
@@ -151,11 +151,13 @@ def interval(m: float, v: float, low: float, low_v: float, high: float, high_v: 
 
 @njit(cache=True, nogil=True)
 def temper(v: float, slope: float, bend: float, weight: float) -> tuple[float, float]:
-    """Slope and bend of a likelihood to the power ``weight``, from those of the likelihood, for a belief
-    v."""
-    left = max(1.0 - v * bend, 1e-12)  # posterior variance over v
+    """Slope and curvature of a likelihood to the power ``weight``, from those of the likelihood itself.
+
+    v is the variance of the belief.
+    """
+    left = max(1.0 - v * bend, 1e-12)  # posterior variance divided by v
     after = v / (1.0 + weight * (1.0 / left - 1.0))
-    # the posterior mean moves by v·slope = (posterior variance)·(what the likelihood adds to mean/variance)
+    # v·slope = (posterior variance)·(what the likelihood adds to mean/variance)
     return weight * (slope / left) * after / v, (v - after) / (v * v)
 
 
@@ -174,8 +176,8 @@ def learn_grades(
 ) -> float:
     """One pass over graded documents: s plus noise lies between the boundaries of its level.
 
-    ``bound`` holds −∞, the boundaries between levels, and ∞. The noise is one of ``noise`` for all grades,
-    and ``share``, the belief which, follows Bayes' rule. Returns the sum of log-likelihoods.
+    ``bound`` holds −∞, the boundaries between levels, and ∞. All grades share one noise variance, one of
+    ``noise``; its probabilities ``share`` are updated by Bayes' rule. Returns the sum of log-likelihoods.
     """
     d, kinds = X.shape[1], len(noise)
     parts, sums, z_of = np.empty(7), np.empty(7), np.empty(kinds)
@@ -230,7 +232,7 @@ def learn_grades(
 def predict(
     mean: Floats, variance: Floats, X: NDArray[np.float32], row: Ints, slots: Ints, out: Floats
 ) -> None:
-    """Mean and variance of s of each event."""
+    """Mean and variance of s for each event."""
     for e in range(len(slots)):
         m, v = 0.0, 0.0
         for j in range(slots.shape[1]):

@@ -16,6 +16,7 @@ from topkit.features import (
     Analyser,
     Document,
     Index,
+    NoCandidatesError,
     analyse_queries,
     build_dataset,
     build_index,
@@ -77,7 +78,7 @@ def test_bad_settings(index: Index) -> None:
         sample(index, queries, GRADES, "all")
     with pytest.raises(InputError, match="depth"):
         sample(index, queries, GRADES, "top", 0)
-    with pytest.raises(InputError, match="no query has a candidate"):
+    with pytest.raises(NoCandidatesError, match="no query has a candidate"):
         build_dataset(index, {"q": "unheard"}, {}, features="bm25.text")
     with pytest.raises(InputError, match="no stream 'title'"):
         build_dataset(index, {"q": "wing"}, {}, features="bm25.title")

@@ -17,6 +17,7 @@ from topkit.features import (
     SENTENCE_FEATURES,
     Background,
     Judged,
+    Language,
     best_depth,
     best_sentences,
     best_threshold,
@@ -35,7 +36,7 @@ def test_six_features_by_hand() -> None:
     background = Background({"car": 4, "red": 6, "auto": 1}, 100)
     sentences = ["The red car and the red auto.", "A blue automobile!", "Red Cars."]
     synonyms = {"car": frozenset({"automobil"})}
-    X = sentence_features("red cars", sentences, background, synonyms=synonyms)
+    X = sentence_features("red cars", sentences, background, Language(synonyms=synonyms))
     # Terms: red×2 car auto (4); blue automobil (2); red car (2). p(red) = 0.06, p(car) = 0.04, μ = 10.
     lm = [
         log((2 + 0.6) / 14) + log((1 + 0.4) / 14),
@@ -139,7 +140,7 @@ def test_synonyms(tmp_path: Path) -> None:
     )
     assert read_synonyms(wordnet)["auto"] == {"car"}
     (wordnet / "data.verb").write_text("nonsense\n")
-    with pytest.raises(InputError, match="no line of a WordNet"):
+    with pytest.raises(InputError, match="invalid line of a WordNet"):
         read_synonyms(wordnet)
     with pytest.raises(InputError, match="no WordNet"):
         read_synonyms(tmp_path)

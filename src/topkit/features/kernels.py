@@ -11,6 +11,27 @@ Longs = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
+def same_bytes(blob: NDArray[np.uint8], first: int, second: int, length: int) -> bool:
+    """Whether two places of a text hold the same bytes."""
+    for j in range(length):  # noqa: SIM110 - Numba compiles a loop, not a generator
+        if blob[first + j] != blob[second + j]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def hash_table(hashes: NDArray[np.uint64], count: int, size: int) -> Ints:
+    """An open-addressing table of this size (a power of 2) with the first ``count`` hashes."""
+    table = np.full(size, -1, np.int32)
+    for k in range(count):
+        slot = np.int64(hashes[k] & np.uint64(size - 1))
+        while table[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = k
+    return table
+
+
+@njit(cache=True, nogil=True)
 def number_tokens(
     blob: NDArray[np.uint8], is_word: NDArray[np.bool_], segments: int
 ) -> tuple[Ints, Longs, Longs, Longs]:
@@ -23,8 +44,8 @@ def number_tokens(
     tokens = np.empty(n // 2 + 1, np.int32)
     bounds = np.zeros(segments + 1, np.int64)
     size = 1 << 15
-    table = np.full(size, -1, np.int32)
     hashes = np.empty(size // 2, np.uint64)
+    table = hash_table(hashes, 0, size)
     starts = np.empty(size // 2, np.int64)
     stops = np.empty(size // 2, np.int64)
     count, distinct, segment = 0, 0, 0
@@ -56,25 +77,15 @@ def number_tokens(
                 stops[distinct] = i
                 distinct += 1
                 break
-            if hashes[known] == code and stops[known] - starts[known] == i - start:
-                same = True
-                for j in range(i - start):
-                    if blob[starts[known] + j] != blob[start + j]:
-                        same = False
-                        break
-                if same:
-                    break
+            same_length = stops[known] - starts[known] == i - start
+            if hashes[known] == code and same_length and same_bytes(blob, starts[known], start, i - start):
+                break
             slot = (slot + 1) & (size - 1)
         tokens[count] = known
         count += 1
         if distinct == len(hashes):  # half full: double the hash table
             size *= 2
-            table = np.full(size, -1, np.int32)
-            for k in range(distinct):
-                slot = np.int64(hashes[k] & np.uint64(size - 1))
-                while table[slot] >= 0:
-                    slot = (slot + 1) & (size - 1)
-                table[slot] = k
+            table = hash_table(hashes, distinct, size)
             hashes = np.concatenate((hashes, np.empty_like(hashes)))
             starts = np.concatenate((starts, np.empty_like(starts)))
             stops = np.concatenate((stops, np.empty_like(stops)))

@@ -63,6 +63,40 @@ def both_above(a: float, b: float, r: float) -> float:
     return max(probability, 0.0)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def belief_of(
+    mean: Floats, variance: Floats, X: NDArray[np.float32], row: int, slots: Ints, e: int
+) -> tuple[float, float]:
+    """Mean and variance of s for event e with the features X[row] (none if negative)."""
+    m, v = 0.0, 0.0
+    for j in range(slots.shape[1]):
+        m += mean[slots[e, j]]
+        v += variance[slots[e, j]]
+    if row >= 0:
+        for f in range(X.shape[1]):
+            x = X[row, f]
+            m += x * mean[f]
+            v += x * x * variance[f]
+    return m, v
+
+
+@njit(cache=True, nogil=True, inline="always")
+def update_weights(
+    mean: Floats, variance: Floats, X: NDArray[np.float32], row: int, slots: Ints, e: int, slope: float,
+    bend: float,
+) -> None:  # fmt: skip
+    """Update the weights of event e by slope = (ln Z)' and bend = −(ln Z)''."""
+    for j in range(slots.shape[1]):
+        i = slots[e, j]
+        mean[i] += variance[i] * slope
+        variance[i] -= variance[i] * variance[i] * bend
+    if row >= 0:
+        for f in range(X.shape[1]):
+            pull = X[row, f] * variance[f]
+            mean[f] += pull * slope
+            variance[f] -= pull * pull * bend
+
+
 @njit(cache=True, nogil=True)
 def learn_clicks(
     mean: Floats,
@@ -79,18 +113,10 @@ def learn_clicks(
     Event e has the features X[row[e]] (none if negative), which belong to weights 0, 1, …, and the weights
     ``slots[e]`` with input 1. The noise is integrated out: P(click | s) = Σ share_k·Φ(s/√noise_k).
     """
-    d, kinds = X.shape[1], len(noise)
+    kinds = len(noise)
     total = 0.0
     for e in range(len(clicked)):
-        m, v = 0.0, 0.0
-        for j in range(slots.shape[1]):
-            m += mean[slots[e, j]]
-            v += variance[slots[e, j]]
-        at = row[e]
-        if at >= 0:
-            for f in range(d):
-                m += X[at, f] * mean[f]
-                v += X[at, f] * X[at, f] * variance[f]
+        m, v = belief_of(mean, variance, X, row[e], slots, e)
         t = 1.0 if clicked[e] else -1.0
         z, slope, bend = 0.0, 0.0, 0.0
         for k in range(kinds):
@@ -105,16 +131,7 @@ def learn_clicks(
             continue
         slope /= z
         bend = slope * slope + bend / z  # −(ln Z)''
-        slope *= t
-        for j in range(slots.shape[1]):
-            i = slots[e, j]
-            mean[i] += variance[i] * slope
-            variance[i] -= variance[i] * variance[i] * bend
-        if at >= 0:
-            for f in range(d):
-                pull = X[at, f] * variance[f]
-                mean[f] += pull * slope
-                variance[f] -= pull * pull * bend
+        update_weights(mean, variance, X, row[e], slots, e, t * slope, bend)
     return total
 
 
@@ -179,19 +196,13 @@ def learn_grades(
     ``bound`` holds −∞, the boundaries between levels, and ∞. All grades share one noise variance, one of
     ``noise``; its probabilities ``share`` are updated by Bayes' rule. Returns the sum of log-likelihoods.
     """
-    d, kinds = X.shape[1], len(noise)
+    kinds = len(noise)
     parts, sums, z_of = np.empty(7), np.empty(7), np.empty(kinds)
     total = 0.0
     for e in range(len(level)):
         if weight[e] == 0.0:
             continue
-        m, v = 0.0, 0.0
-        for j in range(slots.shape[1]):
-            m += mean[slots[e, j]]
-            v += variance[slots[e, j]]
-        for f in range(d):
-            m += X[e, f] * mean[f]
-            v += X[e, f] * X[e, f] * variance[f]
+        m, v = belief_of(mean, variance, X, e, slots, e)
         low, high = level[e], level[e] + 1
         sums[:] = 0.0
         for k in range(kinds):
@@ -209,14 +220,7 @@ def learn_grades(
         share /= share.sum()
         slope = sums[1] / z
         slope, bend = temper(v, slope, slope * slope - sums[2] / z, weight[e])
-        for j in range(slots.shape[1]):
-            i = slots[e, j]
-            mean[i] += variance[i] * slope
-            variance[i] -= variance[i] * variance[i] * bend
-        for f in range(d):
-            pull = X[e, f] * variance[f]
-            mean[f] += pull * slope
-            variance[f] -= pull * pull * bend
+        update_weights(mean, variance, X, e, slots, e, slope, bend)
         for side, at in ((0, low), (1, high)):
             if not math.isinf(bound[at]):
                 slope = sums[3 + 2 * side] / z
@@ -234,13 +238,4 @@ def predict(
 ) -> None:
     """Mean and variance of s for each event."""
     for e in range(len(slots)):
-        m, v = 0.0, 0.0
-        for j in range(slots.shape[1]):
-            m += mean[slots[e, j]]
-            v += variance[slots[e, j]]
-        if row[e] >= 0:
-            for f in range(X.shape[1]):
-                x = X[row[e], f]
-                m += x * mean[f]
-                v += x * x * variance[f]
-        out[e, 0], out[e, 1] = m, v
+        out[e, 0], out[e, 1] = belief_of(mean, variance, X, row[e], slots, e)

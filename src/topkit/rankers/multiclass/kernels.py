@@ -107,18 +107,49 @@ def choose_cut(
 
 
 @njit(cache=True, nogil=True)
+def partition(row: Bins, cut: int, rows: Ints, first: int, last: int, spare: Ints) -> int:
+    """Move the rows first:last below a threshold to the front, without changing their order; their end."""
+    middle, kept = first, 0
+    for j in range(first, last):
+        i = rows[j]
+        if row[i] > cut:
+            spare[kept] = i
+            kept += 1
+        else:
+            rows[middle] = i
+            middle += 1
+    for j in range(kept):
+        rows[middle + j] = spare[j]
+    return middle
+
+
+@njit(cache=True, nogil=True)
+def class_sums(signed: Floats, rows: Ints, first: int, last: int, sums: Floats) -> None:
+    """Σ signed over the rows first:last, for each class."""
+    sums[:] = 0.0
+    for j in range(first, last):
+        for c in range(signed.shape[1]):
+            sums[c] += signed[rows[j], c]
+
+
+@njit(cache=True, nogil=True)
+def attach_split(nodes: Ints, parent: Ints, node: int, leaf: int, other: int) -> None:
+    """Replace a leaf by a split with the leaves ``leaf`` and ``other`` below it."""
+    nodes[node, 2], nodes[node, 3] = -1 - leaf, -1 - other
+    if parent[leaf] >= 0:
+        up = parent[leaf]
+        if nodes[up, 2] == -1 - leaf:
+            nodes[up, 2] = node
+        else:
+            nodes[up, 3] = node
+    parent[leaf], parent[other] = node, node
+
+
+@njit(cache=True, nogil=True)
 def grow_tree(
-    bins: Bins,
-    sizes: Ints,
-    signed: Floats,
-    leaves: int,
-    reach: Floats,
-    chances: Floats,
-    rows: Ints,
-    nodes: Ints,
-    bounds: Ints,
-    votes: NDArray[np.int8],
-) -> tuple[float, int]:
+    bins: Bins, sizes: Ints, signed: Floats, leaves: int, reach: Floats, chances: Floats, rows: Ints,
+    nodes: Ints, bounds: Ints, votes: NDArray[np.int8],
+) -> tuple[float, int]:  # fmt: skip
     """Split the leaf whose edge improves most, ``leaves`` − 1 times or until none improves.
 
     Returns the edge and the number of leaves. ``nodes`` gets (feature, threshold, left, right) of each split,
@@ -130,6 +161,7 @@ def grow_tree(
     sums = np.empty((MOST_BINS, K + 1))
     ones = np.ones(n)
     spare = np.empty(n, np.int64)
+    low, high = np.empty(K), np.empty(K)
     now = np.zeros(leaves)  # the edge of each leaf with its present votes
     split_edge = np.empty(leaves)
     split_feature = np.empty(leaves, np.int64)
@@ -152,36 +184,14 @@ def grow_tree(
             break
         feature, cut = split_feature[chosen], split_cut[chosen]
         first, last = bounds[chosen, 0], bounds[chosen, 1]
-        # Partition the rows of the leaf, those below the threshold first, without changing their order.
-        middle, kept = first, 0
-        low = np.zeros(K)
-        high = np.zeros(K)
-        for j in range(first, last):
-            i = rows[j]
-            if bins[feature, i] > cut:
-                spare[kept] = i
-                kept += 1
-                for c in range(K):
-                    high[c] += signed[i, c]
-            else:
-                rows[middle] = i
-                middle += 1
-                for c in range(K):
-                    low[c] += signed[i, c]
-        for j in range(kept):
-            rows[middle + j] = spare[j]
+        middle = partition(bins[feature], cut, rows, first, last, spare)
         node, other = count - 1, count
         nodes[node, 0], nodes[node, 1] = feature, cut
-        nodes[node, 2], nodes[node, 3] = -1 - chosen, -1 - other
-        if parent[chosen] >= 0:
-            up = parent[chosen]
-            if nodes[up, 2] == -1 - chosen:
-                nodes[up, 2] = node
-            else:
-                nodes[up, 3] = node
-        parent[chosen], parent[other] = node, node
+        attach_split(nodes, parent, node, chosen, other)
         bounds[chosen, 0], bounds[chosen, 1] = first, middle
         bounds[other, 0], bounds[other, 1] = middle, last
+        class_sums(signed, rows, first, middle, low)
+        class_sums(signed, rows, middle, last, high)
         now[chosen], now[other] = 0.0, 0.0
         for c in range(K):
             vote = 1 if high[c] - low[c] >= 0 else -1
@@ -192,17 +202,9 @@ def grow_tree(
         if count < leaves:
             for leaf in (chosen, other):
                 used += 1
+                start, stop = bounds[leaf, 0], bounds[leaf, 1]
                 split_edge[leaf], split_feature[leaf], split_cut[leaf] = choose_cut(
-                    bins,
-                    sizes,
-                    signed,
-                    ones,
-                    rows,
-                    bounds[leaf, 0],
-                    bounds[leaf, 1],
-                    sums,
-                    reach,
-                    chances[used],
+                    bins, sizes, signed, ones, rows, start, stop, sums, reach, chances[used]
                 )
     edge = 0.0
     for leaf in range(count):

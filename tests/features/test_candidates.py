@@ -107,7 +107,7 @@ def test_build_command(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     rows = pq.read_table(meta).to_pylist()
-    assert len(rows) == 8 * 3  # one term a query, three streams
+    assert len(rows) == 8 * 3  # one term per query, three streams
     first = next(row for row in rows if row["document"] == "d1" and row["stream"] == "body")
     assert (first["query"], first["tf"], first["df"], first["length"], first["corpus_size"]) == (
         "q",

@@ -1,4 +1,4 @@
-"""Reading documents, analysing text, and the index against counts made with plain dictionaries."""
+"""Reading documents, analysing text, and the index against counts in plain dictionaries."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def check(documents: list[Document], analyser: Analyser, folder: Path) -> None:
     assert index.doc_ids.tolist() == [document.id for document in documents]
     for name, stream in index.streams.items():
         counts = plain_index(documents, analyser, name)
-        found: list[Counter[str]] = [Counter() for _ in documents]
+        indexed: list[Counter[str]] = [Counter() for _ in documents]
         for term, word in enumerate(index.vocabulary):
             rows = slice(int(stream.ptr[term]), int(stream.ptr[term + 1]))
             assert (np.diff(stream.docs[rows]) > 0).all()
             for doc, count in zip(stream.docs[rows].tolist(), stream.counts[rows].tolist(), strict=True):
-                found[doc][word] = count
-        assert found == counts
+                indexed[doc][word] = count
+        assert indexed == counts
         assert stream.lengths.tolist() == [sum(count.values()) for count in counts]
         assert stream.distinct.tolist() == [len(count) for count in counts]
         total = sum(counts, Counter())

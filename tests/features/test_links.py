@@ -66,10 +66,10 @@ URLS = Strings.of(["http://a.org/", "http://a.org/x", "http://a.org/x/1", "http:
 def test_addresses_by_hand() -> None:
     assert hosts(URLS).tolist() == [0, 0, 0, 1, 1]
     assert parents(URLS).tolist() == [-1, 0, 1, 4, -1]
-    made = address_features(URLS)
-    assert made["url_slashes"].tolist() == [1, 1, 2, 2, 0]
-    assert made["url_length"].tolist() == [13, 14, 16, 16, 5]
-    assert made["url_children"].tolist() == [1, 1, 0, 0, 1]
+    features = address_features(URLS)
+    assert features["url_slashes"].tolist() == [1, 1, 2, 2, 0]
+    assert features["url_length"].tolist() == [13, 14, 16, 16, 5]
+    assert features["url_children"].tolist() == [1, 1, 0, 0, 1]
 
 
 def test_host_rank_by_hand() -> None:

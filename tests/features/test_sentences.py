@@ -71,12 +71,12 @@ def test_a_query_of_stop_words_and_an_unknown_term() -> None:
     ],
 )
 def test_splitting(text: str, expected: list[str] | None) -> None:
-    wanted = expected or (["Mr. Smith, i.e. J. Smith, paid 3.50 dollars.", "Why?"] if text else [])
+    sentences = expected or (["Mr. Smith, i.e. J. Smith, paid 3.50 dollars.", "Why?"] if text else [])
     got = split_sentences(text)
     if text.startswith("He said"):
         assert len(got) == 2
     else:
-        assert got == wanted
+        assert got == sentences
 
 
 @given(st.text("aB. !?\n\"'3"))
@@ -88,7 +88,7 @@ def test_splitting_loses_no_letter(text: str) -> None:
 def test_best_sentences_and_highlighting() -> None:
     text = "It rained. The wings of the plane were red. Nobody saw a wing. The end came."
     chosen = best_sentences("red wing", text, depth=2)
-    assert [one.place for one in chosen] == [2, 3]
+    assert [sentence.place for sentence in chosen] == [2, 3]
     assert chosen[0].score > chosen[1].score
     assert highlight(chosen[0].text, "red wing", "<b>", "</b>") == (
         "The <b>wings</b> of the plane were <b>red</b>."
@@ -96,7 +96,7 @@ def test_best_sentences_and_highlighting() -> None:
     last_first = best_sentences(
         "x", text, depth=9, threshold=0.5, score=lambda data: data.X[:, 5].astype(float)
     )
-    assert [one.place for one in last_first] == [4, 3, 2]
+    assert [sentence.place for sentence in last_first] == [4, 3, 2]
     assert best_sentences("x", "  ") == []
 
 

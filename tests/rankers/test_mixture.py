@@ -73,8 +73,10 @@ def test_the_mixture_is_the_sum_of_its_members(fitted: tk.rankers.Learner) -> No
 def test_measures_are_those_of_the_members_alone(measurement: Measurement) -> None:
     valid = worst_ties(easy_data(20, seed=1, noise=0.2))  # equal scores count as ordered badly
     scores = measurement.mixture.member_scores(valid)
-    for member, given in list(zip(measurement.mixture.members, scores, strict=True))[::7]:
-        assert tk.evaluate(valid, given, "ndcg@10").mean["ndcg@10"] == pytest.approx(member.measure, abs=1e-9)
+    for member, member_scores in list(zip(measurement.mixture.members, scores, strict=True))[::7]:
+        assert tk.evaluate(valid, member_scores, "ndcg@10").mean["ndcg@10"] == pytest.approx(
+            member.measure, abs=1e-9
+        )
 
 
 def test_variants_take_the_members_they_say(measurement: Measurement) -> None:
@@ -170,7 +172,7 @@ def test_wrong_settings_are_refused(settings: dict[str, Any]) -> None:
         tk.ranker("tune-and-mix", **settings)
 
 
-def test_a_member_that_is_no_ranker_is_refused() -> None:
+def test_an_unknown_member_is_refused() -> None:
     with pytest.raises(tk.InputError, match="unknown ranker 'nobody'"):
         tk.ranker("tune-and-mix", **{**SMALL, "rankers": ("nobody",)}).fit(easy_data(10))
 

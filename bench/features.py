@@ -29,6 +29,7 @@ from topkit.features import (
     Candidates,
     Document,
     Judged,
+    Language,
     LinkGraph,
     analyse_queries,
     best_depth,
@@ -191,11 +192,11 @@ def sentences() -> None:
     parts = {part: wikiqa(folder / "wikiqa", part) for part in ("train", "dev", "test")}
     analyser = Analyser()
     background = Background.of((s for one in parts["train"] for s in one.sentences), analyser)
-    synonyms = read_synonyms(WORDNET) if Path(WORDNET).is_dir() else None
-    print(f"synonyms: {'none at hand' if synonyms is None else f'{len(synonyms):,} terms'}")
+    language = Language(analyser, read_synonyms(WORDNET) if Path(WORDNET).is_dir() else {})
+    print(f"synonyms: {len(language.synonyms):,} terms")
     sets = {}
     for part, judged in parts.items():
-        made = sentence_dataset(judged, background, analyser, synonyms)
+        made = sentence_dataset(judged, background, language)
         sets[part] = made.select(np.maximum.reduceat(made.y, made.ptr[:-1]) > 0)
         print(f"{part}: {sets[part].n_queries} questions, {len(sets[part])} sentences")
     train, valid, test = sets["train"], sets["dev"], sets["test"]
@@ -276,9 +277,9 @@ def linear() -> None:
         index = build_index(documents, folder)
         popular = (count * rng.random(5 * count) ** 4).astype(np.int64)  # few pages get most links
         graph = LinkGraph.of(count, np.stack([rng.integers(0, count, 5 * count), popular], axis=1))
-        topics = rng.integers(0, 10, count)
+        graph = graph.with_topics(rng.integers(0, 10, count))
         picks = [" ".join(rng.choice(fields[int(i)], 3)) for i in rng.integers(0, count, 1000)]
-        names = feature_names(index, "trec", links=True, topics=True)
+        names = feature_names(index, "trec", graph)
         content = [name for name in names if name not in LINK_FEATURES]
         links = [name for name in names if name in LINK_FEATURES]
         rows = []
@@ -287,7 +288,7 @@ def linear() -> None:
             docs = [np.sort(rng.choice(count, 1000, replace=False)).astype(np.int32) for _ in range(many)]
             candidates = Candidates.of(queries.qids, docs)
             _, text = measured(partial(extract, index, queries, candidates, content))
-            _, link = measured(partial(link_features, index, queries, candidates, links, graph, topics))
+            _, link = measured(partial(link_features, index, queries, candidates, links, graph))
             rows.append((many, text, link))
             print(
                 f"{many:>5} queries x 1,000, processor time: {len(content)} text features {text:6.2f} s, "

@@ -20,10 +20,11 @@ from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from topkit.rankers.contract import Job
-from topkit.rankers.ensemble import Mixture, TuneAndMix, member_rows, member_table
-from topkit.rankers.ensemble.members import Measurement, measure_members
-from topkit.rankers.ensemble.workshop import Workshop
+from topkit.rankers.mixture import Mixture, member_rows, member_table
+from topkit.rankers.mixture.members import Measurement, measure_members
+from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
+from topkit.rankers.tune_and_mix import TuneAndMix
 
 Floats = NDArray[np.float64]
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
@@ -47,8 +48,8 @@ def fold(name: str, number: int) -> tuple[tk.Dataset, tk.Dataset, tk.Dataset]:
 def measured_members(train: tk.Dataset, valid: tk.Dataset, method: TuneAndMix) -> Measurement:
     """All that the ranker trains and measures, before a variant is chosen."""
     job = Job(train, valid, tk.ranker("tune-and-mix").measure())
-    shop = Workshop.of(job, method.share)
-    return measure_members(shop, method.trained(shop), method.calibrations)
+    split = CalibrationSplit.of(job, method.share)
+    return measure_members(split, method.trained(split), method.calibrations)
 
 
 def among(measurement: Measurement, *words: str) -> Measurement:

@@ -22,7 +22,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, dict[str, d
     rng = np.random.default_rng(0)
     documents, grades = [], {}
     for q in range(QUERIES):
-        own = {}
+        relevant_grades = {}
         for i in range(MATCHING):
             relevant = i < RELEVANT
             times = int(rng.integers(4, 7)) if i < 10 else 1 if relevant else int(rng.integers(1, 6))
@@ -30,14 +30,14 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, dict[str, d
             text = " ".join([f"query{q}"] * times + ["filler"] * length)
             documents.append(Document(f"{q}-{i}", {"text": text}))
             if relevant:
-                own[f"{q}-{i}"] = 1.0
-        grades[f"q{q}"] = own
+                relevant_grades[f"{q}-{i}"] = 1.0
+        grades[f"q{q}"] = relevant_grades
     order = rng.permutation(len(documents))
     shuffled = [documents[i] for i in order]
     return build_index(shuffled, tmp_path_factory.mktemp("index")), grades
 
 
-def made(corpus: tuple[Index, dict[str, dict[str, float]]], sampling: str) -> Dataset:
+def sampled_dataset(corpus: tuple[Index, dict[str, dict[str, float]]], sampling: str) -> Dataset:
     index, grades = corpus
     queries = {f"q{q}": f"query{q}" for q in range(QUERIES)}
     names = "bm25.text,lm_jm.text,length.text,tf.text"
@@ -45,24 +45,22 @@ def made(corpus: tuple[Index, dict[str, dict[str, float]]], sampling: str) -> Da
 
 
 def test_top_1000_plus_all_relevant_is_called_out(corpus: tuple[Index, dict[str, dict[str, float]]]) -> None:
-    found = audit_dataset(made(corpus, "top+relevant"), cut=1000)
-    assert not found.passed
-    worst = found.findings[0]
+    audit = audit_dataset(sampled_dataset(corpus, "top+relevant"), cut=1000)
+    assert not audit.passed
+    worst = audit.findings[0]
     assert worst.verdict == "problem"
-    assert "added beyond a cut by 'bm25.text'" in worst.text
-    bm25 = next(single for single in found.singles if single.feature == "bm25.text")
-    assert bm25.reverse > bm25.forward > found.random
-    assert "12 of 12 queries (100%) have relevant documents beyond the first 1,000 by 'bm25.text'" in str(
-        found
-    )
-    assert "do not compare" in str(found)
+    assert "added below a cut by 'bm25.text'" in worst.text
+    bm25 = next(single for single in audit.singles if single.feature == "bm25.text")
+    assert bm25.reverse > bm25.forward > audit.random
+    assert "12 of 12 queries (100%) have relevant documents below rank 1,000 by 'bm25.text'" in str(audit)
+    assert "do not compare" in str(audit)
 
 
 @pytest.mark.parametrize("sampling", ["p+top", "top", "matching"])
 def test_the_other_samplings_pass(corpus: tuple[Index, dict[str, dict[str, float]]], sampling: str) -> None:
-    found = audit_dataset(made(corpus, sampling))
-    assert found.passed, str(found)
-    bm25 = next(single for single in found.singles if single.feature == "bm25.text")
+    audit = audit_dataset(sampled_dataset(corpus, sampling))
+    assert audit.passed, str(audit)
+    bm25 = next(single for single in audit.singles if single.feature == "bm25.text")
     assert bm25.forward > bm25.reverse
 
 
@@ -70,9 +68,9 @@ def test_a_feature_that_counts_down_is_not_a_bias(ragged: Dataset) -> None:
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 400)
     X = np.stack([-y + rng.normal(size=400), rng.normal(size=400)], axis=1)
-    found = audit_dataset(Dataset.build(X, y, np.repeat(np.arange(20), 20), feature_names=["depth", "noise"]))
-    assert found.passed
-    assert "'depth' with smaller values first" in str(found)
+    audit = audit_dataset(Dataset.build(X, y, np.repeat(np.arange(20), 20), feature_names=["depth", "noise"]))
+    assert audit.passed
+    assert "'depth' with smaller values first" in str(audit)
 
 
 def test_leaks_constants_duplicates_and_empty_queries() -> None:
@@ -86,13 +84,16 @@ def test_leaks_constants_duplicates_and_empty_queries() -> None:
     names = ["noise", "one", "query", "leak"]
     data = Dataset.build(X, y, np.repeat(np.arange(10), 5), doc_ids=ids, feature_names=names)
     text = str(audit_dataset(data))
-    assert "1 of 10 queries have no relevant document" in text
-    assert "1 features are constant throughout: one" in text
-    assert "1 features are constant within every query: query" in text
+    assert "1 of 10 queries has no relevant document" in text
+    assert "1 constant feature in all data: one" in text
+    assert "1 constant feature within every query: query" in text
     assert "'leak' alone reaches map" in text
     assert "'order in the file' alone reaches map 1.000" in text
-    assert "1 documents come more than once" in text
-    assert "2 documents (4.0%) have the same features as another of their query; 0 of them differ" in text
+    assert "1 duplicate document id within a query" in text
+    assert (
+        "2 documents (4.0%) have the same features as another document of their query; 0 of them differ"
+        in text
+    )
 
 
 def test_queries_in_two_parts() -> None:
@@ -104,10 +105,10 @@ def test_queries_in_two_parts() -> None:
 
     train = part(("1", "abcde"), ("2", "fghij"), ("3", "klmno"))
     clean = audit_dataset({"train": train, "test": part(("4", "vwxyz"), ("5", "abcxy"))})
-    assert any("no query of one part is in another" in finding.text for finding in clean.findings)
-    found = audit_dataset({"train": train, "test": part(("2", "qrs"), ("9", "abcde"))})
-    texts = [finding.text for finding in found.findings if finding.verdict == "problem"]
-    assert "1 queries are in more than one part: 2 in train and test" in texts
+    assert any("no query occurs in several parts" in finding.text for finding in clean.findings)
+    audit = audit_dataset({"train": train, "test": part(("2", "qrs"), ("9", "abcde"))})
+    texts = [finding.text for finding in audit.findings if finding.verdict == "problem"]
+    assert "1 query is in more than one part: 2 in train and test" in texts
     assert any("1 in train and 9 in test" in text for text in texts)
 
 
@@ -124,7 +125,7 @@ def test_command_and_plot(tmp_path: Path, ragged: Dataset) -> None:
     ragged.to_letor(tmp_path / "a.txt")
     plot = tmp_path / "audit.svg"
     result = CliRunner().invoke(
-        command_line(), ["data", "audit_dataset", str(tmp_path / "a.txt"), "--plot", str(plot)]
+        command_line(), ["data", "audit", str(tmp_path / "a.txt"), "--plot", str(plot)]
     )
     assert result.exit_code == 0, result.output
     assert "verdict: passed" in result.output
@@ -134,6 +135,6 @@ def test_command_and_plot(tmp_path: Path, ragged: Dataset) -> None:
 @pytest.mark.real_data
 def test_letor_sets_pass_with_what_is_known_of_them(real_data: Path) -> None:
     folder = real_data / "MQ2008" / "Fold1"
-    found = audit_dataset({name: read_letor(folder / f"{name}.txt") for name in ("train", "vali", "test")})
-    assert found.passed
-    assert "220 of 784 queries have no relevant document" in str(found)  # as the data's description says
+    audit = audit_dataset({name: read_letor(folder / f"{name}.txt") for name in ("train", "vali", "test")})
+    assert audit.passed
+    assert "220 of 784 queries have no relevant document" in str(audit)  # as the data's description says

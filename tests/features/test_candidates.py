@@ -16,6 +16,7 @@ from topkit.features import (
     Analyser,
     Document,
     Index,
+    NoCandidatesError,
     analyse_queries,
     build_dataset,
     build_index,
@@ -77,7 +78,7 @@ def test_bad_settings(index: Index) -> None:
         sample(index, queries, GRADES, "all")
     with pytest.raises(InputError, match="depth"):
         sample(index, queries, GRADES, "top", 0)
-    with pytest.raises(InputError, match="no query has a candidate"):
+    with pytest.raises(NoCandidatesError, match="no query has a candidate"):
         build_dataset(index, {"q": "unheard"}, {}, features="bm25.text")
     with pytest.raises(InputError, match="no stream 'title'"):
         build_dataset(index, {"q": "wing"}, {}, features="bm25.title")
@@ -106,7 +107,7 @@ def test_build_command(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     rows = pq.read_table(meta).to_pylist()
-    assert len(rows) == 8 * 3  # one term a query, three streams
+    assert len(rows) == 8 * 3  # one term per query, three streams
     first = next(row for row in rows if row["document"] == "d1" and row["stream"] == "body")
     assert (first["query"], first["tf"], first["df"], first["length"], first["corpus_size"]) == (
         "q",

@@ -56,7 +56,7 @@ def test_hits_are_singular_vectors() -> None:
 
 
 def test_iteration_that_does_not_settle_warns() -> None:
-    with pytest.warns(RuntimeWarning, match="still moved"):
+    with pytest.warns(RuntimeWarning, match="did not converge"):
         iterate(lambda value: -value, np.ones(1), "a swing")
 
 
@@ -66,10 +66,10 @@ URLS = Strings.of(["http://a.org/", "http://a.org/x", "http://a.org/x/1", "http:
 def test_addresses_by_hand() -> None:
     assert hosts(URLS).tolist() == [0, 0, 0, 1, 1]
     assert parents(URLS).tolist() == [-1, 0, 1, 4, -1]
-    made = address_features(URLS)
-    assert made["url_slashes"].tolist() == [1, 1, 2, 2, 0]
-    assert made["url_length"].tolist() == [13, 14, 16, 16, 5]
-    assert made["url_children"].tolist() == [1, 1, 0, 0, 1]
+    features = address_features(URLS)
+    assert features["url_slashes"].tolist() == [1, 1, 2, 2, 0]
+    assert features["url_length"].tolist() == [13, 14, 16, 16, 5]
+    assert features["url_children"].tolist() == [1, 1, 0, 0, 1]
 
 
 def test_host_rank_by_hand() -> None:
@@ -119,10 +119,10 @@ def test_all_64_features_of_the_trec_table(web: Index, tmp_path: Path) -> None:
     (tmp_path / "links").write_text("d0 d1\nd0 d2\nd1 d2\nd2 d0\nd3 d2\nd0 elsewhere\n")
     graph = read_links(tmp_path / "links", web)
     assert graph.unknown == 1
-    topics = np.array([0, 0, 1, 1, 0])
+    graph = graph.with_topics(np.array([0, 0, 1, 1, 0]))
     queries = {"q": "red wing", "r": "blue"}
     data, _ = build_dataset(
-        web, queries, {"q": {"d2": 1.0}}, features="trec", sampling="matching", links=graph, topics=topics
+        web, queries, {"q": {"d2": 1.0}}, features="trec", sampling="matching", links=graph
     )
     assert data.n_features == 64
     assert set(LINK_FEATURES) <= set(data.feature_names or ())
@@ -140,7 +140,9 @@ def test_all_64_features_of_the_trec_table(web: Index, tmp_path: Path) -> None:
 
 def test_bad_links(web: Index, tmp_path: Path) -> None:
     (tmp_path / "links").write_text("d0 d1 d2\n")
-    with pytest.raises(InputError, match="not a link"):
+    with pytest.raises(InputError, match="expected 2 fields, got 3"):
         read_links(tmp_path / "links", web)
+    with pytest.raises(InputError, match="one topic per document"):
+        LinkGraph.of(5, LINKS).with_topics(np.zeros(3, np.int64))
     with pytest.raises(InputError, match="needs links"):
         build_dataset(web, {"q": "wing"}, {}, features="pagerank", sampling="matching")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.features.plain import WORDS, bm25, likelihood, table_2
+from tests.support.retrieval import WORDS, bm25, likelihood, table_2
 from topkit.features import (
     FEATURES,
     Analyser,
@@ -97,7 +97,7 @@ def test_bm25_agrees_with_bm25s(corpus: Index) -> None:
         known = [word for word in text.lower().split() if word in WORDS]
         if known:
             scores = 2.2 * peer.get_scores(known)
-            exact = bm25_scores(corpus.stream("whole"), *queries.of(q), len(corpus))
+            exact = bm25_scores(corpus.stream("whole"), *queries.terms_of(q), len(corpus))
             np.testing.assert_allclose(exact, scores, rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(X[q], scores, rtol=1e-6, atol=1e-6)
 

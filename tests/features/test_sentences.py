@@ -17,6 +17,7 @@ from topkit.features import (
     SENTENCE_FEATURES,
     Background,
     Judged,
+    Language,
     best_depth,
     best_sentences,
     best_threshold,
@@ -35,7 +36,7 @@ def test_six_features_by_hand() -> None:
     background = Background({"car": 4, "red": 6, "auto": 1}, 100)
     sentences = ["The red car and the red auto.", "A blue automobile!", "Red Cars."]
     synonyms = {"car": frozenset({"automobil"})}
-    X = sentence_features("red cars", sentences, background, synonyms=synonyms)
+    X = sentence_features("red cars", sentences, background, Language(synonyms=synonyms))
     # Terms: red×2 car auto (4); blue automobil (2); red car (2). p(red) = 0.06, p(car) = 0.04, μ = 10.
     lm = [
         log((2 + 0.6) / 14) + log((1 + 0.4) / 14),
@@ -70,12 +71,12 @@ def test_a_query_of_stop_words_and_an_unknown_term() -> None:
     ],
 )
 def test_splitting(text: str, expected: list[str] | None) -> None:
-    wanted = expected or (["Mr. Smith, i.e. J. Smith, paid 3.50 dollars.", "Why?"] if text else [])
+    sentences = expected or (["Mr. Smith, i.e. J. Smith, paid 3.50 dollars.", "Why?"] if text else [])
     got = split_sentences(text)
     if text.startswith("He said"):
         assert len(got) == 2
     else:
-        assert got == wanted
+        assert got == sentences
 
 
 @given(st.text("aB. !?\n\"'3"))
@@ -87,7 +88,7 @@ def test_splitting_loses_no_letter(text: str) -> None:
 def test_best_sentences_and_highlighting() -> None:
     text = "It rained. The wings of the plane were red. Nobody saw a wing. The end came."
     chosen = best_sentences("red wing", text, depth=2)
-    assert [one.place for one in chosen] == [2, 3]
+    assert [sentence.place for sentence in chosen] == [2, 3]
     assert chosen[0].score > chosen[1].score
     assert highlight(chosen[0].text, "red wing", "<b>", "</b>") == (
         "The <b>wings</b> of the plane were <b>red</b>."
@@ -95,7 +96,7 @@ def test_best_sentences_and_highlighting() -> None:
     last_first = best_sentences(
         "x", text, depth=9, threshold=0.5, score=lambda data: data.X[:, 5].astype(float)
     )
-    assert [one.place for one in last_first] == [4, 3, 2]
+    assert [sentence.place for sentence in last_first] == [4, 3, 2]
     assert best_sentences("x", "  ") == []
 
 
@@ -139,7 +140,7 @@ def test_synonyms(tmp_path: Path) -> None:
     )
     assert read_synonyms(wordnet)["auto"] == {"car"}
     (wordnet / "data.verb").write_text("nonsense\n")
-    with pytest.raises(InputError, match="no line of a WordNet"):
+    with pytest.raises(InputError, match="invalid line of a WordNet"):
         read_synonyms(wordnet)
     with pytest.raises(InputError, match="no WordNet"):
         read_synonyms(tmp_path)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
+from topkit.rankers.classes import Classes, grades_of
+from topkit.rankers.mixture.split import hold_back_queries
 from topkit.rankers.multiclass import kernels
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
-from topkit.rankers.multiclass.classes import Classes, grades_of, split_queries
 
 Floats = NDArray[np.float64]
 
@@ -23,8 +24,8 @@ def some_data(seed: int = 0, n: int = 80, features: int = 3) -> tuple[tk.Dataset
     X = rng.normal(size=(n, features)).astype(np.float32)
     X[rng.random(X.shape) < 0.05] = np.nan
     known = np.nan_to_num(X)
-    own = np.digitize(known[:, 0] - 0.7 * known[:, 1] ** 2 + rng.normal(scale=0.5, size=n), [-0.5, 0.6])
-    return tk.Dataset.build(X, own, np.zeros(n)), own.astype(np.int64)
+    classes = np.digitize(known[:, 0] - 0.7 * known[:, 1] ** 2 + rng.normal(scale=0.5, size=n), [-0.5, 0.6])
+    return tk.Dataset.build(X, classes, np.zeros(n)), classes.astype(np.int64)
 
 
 def test_the_start_weighs_relevant_documents_more() -> None:
@@ -46,7 +47,7 @@ def test_three_points_by_hand() -> None:
         model, trace = boost(data, signed, Plan(form, size, rounds=1))
         alpha = 0.5 * math.log(6)
         assert trace.values == pytest.approx([1.0, math.sqrt(24) / 7])
-        scores = model.outputs(data.X, [1])[0]
+        scores = model.outputs(data, [1])[0]
         assert scores == pytest.approx(alpha * np.array([[1, -1], [-1, 1], [-1, 1]]))
 
 
@@ -72,11 +73,11 @@ def plain_stumps(X: Floats, signed: Floats, rounds: int) -> Floats:
 
 @pytest.mark.parametrize(("form", "size"), [("tree", 2), ("product", 1)])
 def test_two_leaves_and_one_term_are_stumps(form: str, size: int) -> None:
-    data, own = some_data(n=60)
+    data, classes = some_data(n=60)
     # weights that leave no two thresholds equally good
-    signed = start_weights(own, 3, np.random.default_rng(1).uniform(0.5, 2.0, len(own)))
+    signed = start_weights(classes, 3, np.random.default_rng(1).uniform(0.5, 2.0, len(classes)))
     model, _ = boost(data, signed, Plan(form, size, rounds=12))
-    assert model.outputs(data.X, [12])[0] == pytest.approx(plain_stumps(data.X.astype(float), signed, 12))
+    assert model.outputs(data, [12])[0] == pytest.approx(plain_stumps(data.X.astype(float), signed, 12))
 
 
 @settings(max_examples=25)
@@ -86,11 +87,11 @@ def test_two_leaves_and_one_term_are_stumps(form: str, size: int) -> None:
 )  # fmt: skip
 def test_the_exponential_loss_never_rises(seed: int, base: tuple[str, int], bandit: bool) -> None:
     """And the trace is Σ w·exp(−y·f) of what the model gives, so training and scoring agree."""
-    data, own = some_data(seed)
-    signed = start_weights(own, 3, np.random.default_rng(seed).uniform(0.1, 2.0, len(own)))
+    data, classes = some_data(seed)
+    signed = start_weights(classes, 3, np.random.default_rng(seed).uniform(0.1, 2.0, len(classes)))
     model, trace = boost(data, signed, Plan(*base, rounds=15, bandit=bandit), seed)
     assert (np.diff(trace.values) <= 1e-12).all()
-    scores = model.outputs(data.X, [model.rounds])[0]
+    scores = model.outputs(data, [model.rounds])[0]
     loss = (np.abs(signed) * np.exp(-np.sign(signed) * scores)).sum()
     assert loss == pytest.approx(trace.values[-1])
 
@@ -98,21 +99,21 @@ def test_the_exponential_loss_never_rises(seed: int, base: tuple[str, int], band
 @pytest.mark.parametrize(("form", "size"), [("tree", 6), ("product", 3)])
 @pytest.mark.parametrize("bandit", [False, True])
 def test_stages_are_the_classifier_after_so_many_rounds(form: str, size: int, bandit: bool) -> None:
-    data, own = some_data(3)
-    signed = start_weights(own, 3, np.ones(len(own)))
+    data, classes = some_data(3)
+    signed = start_weights(classes, 3, np.ones(len(classes)))
     model, _ = boost(data, signed, Plan(form, size, 20, bandit))
     short, _ = boost(data, signed, Plan(form, size, 8, bandit))
-    stages = model.outputs(data.X, [1, 8, model.rounds])
-    assert np.array_equal(stages[1], short.outputs(data.X, [8])[0])
-    assert np.array_equal(stages[1], model.first(8).outputs(data.X, [8])[0])
+    stages = model.outputs(data, [1, 8, model.rounds])
+    assert np.array_equal(stages[1], short.outputs(data, [8])[0])
+    assert np.array_equal(stages[1], model.first(8).outputs(data, [8])[0])
     assert np.abs(stages[1]).max() <= model.total[7] + 1e-12
     again = type(model).of_parts(model.parts())
-    assert np.array_equal(again.outputs(data.X, [model.rounds])[0], stages[2])
+    assert np.array_equal(again.outputs(data, [model.rounds])[0], stages[2])
 
 
 def test_larger_trees_and_products_have_larger_edges() -> None:
-    data, own = some_data(1, n=200)
-    signed = start_weights(own, 3, np.ones(len(own)))
+    data, classes = some_data(1, n=200)
+    signed = start_weights(classes, 3, np.ones(len(classes)))
     for form, sizes in (("tree", (2, 4, 16)), ("product", (1, 2, 5))):
         losses = [boost(data, signed, Plan(form, size, 1))[1].values[-1] for size in sizes]
         assert losses[0] > losses[1] > losses[2]
@@ -136,12 +137,12 @@ def test_arms_that_used_to_follow_earn_too() -> None:
 
 
 def test_a_damaged_tree_is_refused() -> None:
-    data, own = some_data()
-    model, _ = boost(data, start_weights(own, 3, np.ones(len(own))), Plan("tree", 4, 3))
+    data, classes = some_data()
+    model, _ = boost(data, start_weights(classes, 3, np.ones(len(classes))), Plan("tree", 4, 3))
     parts = model.parts()
     children = model.children.copy()
     children[0, 0] = 0  # a split below itself would be walked for ever
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="inconsistent"):
         type(model).of_parts(tk.rankers.contract.Parts(arrays={**parts.arrays, "children": children}))
 
 
@@ -159,12 +160,12 @@ def test_the_split_does_not_depend_on_the_order_of_queries() -> None:
     data = tk.Dataset.build(np.zeros((50, 1)), np.zeros(50), np.arange(50))
     weights = np.ones(50)
     weights[:10] = 0
-    train, held = split_queries(data, weights, 0.2, 0)
+    train, held = hold_back_queries(data, weights, 0.2, 0)
     assert len(train) == 32
     assert len(held) == 8
     assert set(train) | set(held) == set(range(10, 50))
     turned = np.arange(49, -1, -1)
-    _, again = split_queries(data.select(turned), weights[turned], 0.2, 0)
+    _, again = hold_back_queries(data.select(turned), weights[turned], 0.2, 0)
     assert {data.qids[q] for q in held} == {data.select(turned).qids[q] for q in again}
 
 

@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
-from topkit.rankers.ensemble.calibration import (
+from topkit.rankers.mixture.calibration import (
     CALIBRATIONS,
     PROBABILITY_CALIBRATIONS,
     REGRESSION_CALIBRATIONS,
     calibrate,
-    ideal_dcg,
     sigmoid_objective,
 )
-from topkit.rankers.ensemble.heads import mixed_gain, monomial_values
-from topkit.rankers.ensemble.targets import TARGETS, Truth, entropy_weighted, soft_ndcg
+from topkit.rankers.mixture.heads import mixed_gain, monomial_values
+from topkit.rankers.mixture.targets import TARGETS, Truth, entropy_weighted, ideal_dcg, soft_ndcg
 
 Floats = NDArray[np.float64]
 GAINS = np.array([0.0, 1.0, 3.0])
@@ -83,11 +82,11 @@ def known_posteriors(seed: int, n: int = 3000) -> tuple[Floats, Floats, Truth]:
     raised = rng.normal(size=(n, 3)) * 2.0 + np.array([1.0, 0.0, -0.7])
     p = np.exp(raised)
     p /= p.sum(axis=1, keepdims=True)
-    own = (rng.random(n)[:, None] > np.cumsum(p, axis=1)).sum(axis=1)
+    classes = (rng.random(n)[:, None] > np.cumsum(p, axis=1)).sum(axis=1)
     # a sigmoid calibration can undo this one: s = 0.9·p, f = 0.3 + logit(s)/7
     scores = 0.3 + np.log(0.9 * p / (1 - 0.9 * p)) / 7
     ptr = np.arange(0, n + 1, 20)
-    return p, scores, Truth(own, GAINS, ptr, np.full(n, 1 / n))
+    return p, scores, Truth(classes, GAINS, ptr, np.full(n, 1 / n))
 
 
 def divergence(p: Floats, q: Floats) -> float:
@@ -127,8 +126,8 @@ def test_regressions_come_nearer_to_the_bayes_score(name: str) -> None:
     p, fresh, _ = known_posteriors(1)
     bayes = p @ GAINS
     head, shift = (calibrate(scores, truth, [which])[0] for which in (name, "shift"))
-    given, naive = head.gain(fresh, GAINS), shift.gain(fresh, GAINS)
-    assert np.square(given - bayes).mean() < np.square(naive - bayes).mean()
+    estimate, naive = head.gain(fresh, GAINS), shift.gain(fresh, GAINS)
+    assert np.square(estimate - bayes).mean() < np.square(naive - bayes).mean()
 
 
 def test_many_heads_together_are_the_sum_of_each() -> None:
@@ -154,18 +153,18 @@ def test_a_rankers_score_is_calibrated_by_regression_only() -> None:
 
 
 def test_linear_and_polynomial_are_least_squares() -> None:
-    """Beside NumPy's lstsq on the same monomials; the penalty of 1e-4 moves values by about as much."""
+    """Compared with NumPy's lstsq on the same monomials; the penalty of 1e-4 moves values slightly."""
     rng = np.random.default_rng(5)
     f = rng.normal(size=(500, 2))
-    own = np.digitize(f[:, 0] + 0.3 * f[:, 1] ** 2 + rng.normal(scale=0.4, size=500), [0.2, 1.0])
-    truth = Truth(own, GAINS, np.arange(0, 501, 10), np.full(500, 1 / 500))
+    classes = np.digitize(f[:, 0] + 0.3 * f[:, 1] ** 2 + rng.normal(scale=0.4, size=500), [0.2, 1.0])
+    truth = Truth(classes, GAINS, np.arange(0, 501, 10), np.full(500, 1 / 500))
     for name, columns in (("linear", 3), ("polynomial-2", 6), ("polynomial-3", 10)):
         values = monomial_values((f - f.mean(axis=0)) / f.std(axis=0))[:, :columns]
-        expected = values @ np.linalg.lstsq(values, GAINS[own], rcond=None)[0]
+        expected = values @ np.linalg.lstsq(values, GAINS[classes], rcond=None)[0]
         assert calibrate(f, truth, [name])[0].gain(f, GAINS) == pytest.approx(expected, abs=2e-3)
 
 
-def test_ideal_dcg_beside_the_measure() -> None:
+def test_ideal_dcg_by_its_definition() -> None:
     """From the definition: gains best first, each over log2(1 + rank), ten of them."""
     rng = np.random.default_rng(1)
     lengths = [1, 14, 6]
@@ -173,15 +172,14 @@ def test_ideal_dcg_beside_the_measure() -> None:
     y[0] = 0
     gains = GAINS[y]
     ptr = np.concatenate([[0], np.cumsum(lengths)])
-    found = ideal_dcg(gains, ptr)
+    values = ideal_dcg(gains, ptr, 10)
     for q in range(3):
         best = np.sort(gains[ptr[q] : ptr[q + 1]])[::-1][:10]
-        ideal = (best / np.log2(np.arange(2, len(best) + 2))).sum() or 1.0
-        assert found[ptr[q] : ptr[q + 1]] == pytest.approx(np.full(lengths[q], ideal))
+        assert values[q] == pytest.approx((best / np.log2(np.arange(2, len(best) + 2))).sum())
 
 
 def test_unknown_calibrations_are_refused() -> None:
-    with pytest.raises(tk.InputError, match="no calibration 'platt'"):
+    with pytest.raises(tk.InputError, match="unknown calibration 'platt'"):
         calibrate(np.zeros((2, 2)), some_truth(0)[1], ["platt"])
 
 
@@ -199,9 +197,9 @@ def test_proposition_1(seed: int, n: int, K: int, q: float) -> None:
 
     def discounts_of(values: Floats) -> Floats:
         """The discount that each document gets when they are ordered by these values."""
-        given = np.empty(n)
-        given[np.argsort(-values, kind="stable")] = discount
-        return given
+        discounts = np.empty(n)
+        discounts[np.argsort(-values, kind="stable")] = discount
+        return discounts
 
     bayes, v = true @ z, guess @ z
     by_bayes, by_v = discounts_of(bayes), discounts_of(v)

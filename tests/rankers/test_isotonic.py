@@ -1,4 +1,4 @@
-"""QBRank and IsoRank: least changes against scipy and generic solvers, and what boosting makes of them."""
+"""QBRank and IsoRank: smallest changes against scipy and generic solvers, and boosting on them."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ def test_equal_grades_are_free_among_themselves() -> None:
 
 def test_a_margin_by_hand() -> None:
     # one pair, margin 1, n = 2, λ = 1: δ = ±(1 − ζ)/2, so ½(1 − ζ)² + 2ζ² is least at ζ = 1/5, δ = ±2/5
-    found = graded_change([0.0, 0.0], [1, 0], slack=1.0)
-    assert found.slack == pytest.approx(0.2)
-    assert found.delta == pytest.approx([0.4, -0.4])
-    assert found.value == pytest.approx(2 * 0.16 + 2 * 0.04)
+    change = graded_change([0.0, 0.0], [1, 0], slack=1.0)
+    assert change.slack == pytest.approx(0.2)
+    assert change.delta == pytest.approx([0.4, -0.4])
+    assert change.value == pytest.approx(2 * 0.16 + 2 * 0.04)
 
 
 @pytest.mark.parametrize("slack", [0.1, 1.0, 10.0, 100.0])
@@ -106,9 +106,9 @@ def test_margins_against_a_generic_solver(slack: float) -> None:
         if not graded_pairs(g):
             continue
         expected, zeta, _ = generic(s, graded_pairs(g), slack, [], 1.0)
-        found = graded_change(s, g, slack)
-        assert np.allclose(found.delta, expected, atol=1e-7)
-        assert found.slack == pytest.approx(zeta, abs=1e-7)
+        change = graded_change(s, g, slack)
+        assert np.allclose(change.delta, expected, atol=1e-7)
+        assert change.slack == pytest.approx(zeta, abs=1e-7)
 
 
 def test_margins_against_a_search_that_knows_no_structure() -> None:
@@ -123,9 +123,9 @@ def test_margins_against_a_search_that_knows_no_structure() -> None:
         for i, j, m in pairs
     ]
     searched = minimize(objective, np.zeros(5), method="SLSQP", constraints=limits, options={"ftol": 1e-14})
-    found = graded_change(s, g, 10.0)
-    assert np.allclose(np.append(found.delta, found.slack), searched.x, atol=1e-5)
-    assert found.value == pytest.approx(searched.fun, abs=1e-9)
+    change = graded_change(s, g, 10.0)
+    assert np.allclose(np.append(change.delta, change.slack), searched.x, atol=1e-5)
+    assert change.value == pytest.approx(searched.fun, abs=1e-9)
 
 
 def test_preferences_with_circles_and_ties_against_a_generic_solver() -> None:
@@ -154,12 +154,12 @@ def test_preferences_with_circles_and_ties_against_a_generic_solver() -> None:
             constraints={"type": "ineq", "fun": kept},
             options={"ftol": 1e-13, "maxiter": 1000},
         )
-        asked = Constraints(better, worse, np.ones(m), (tied[:, 0], tied[:, 1]))
-        found = constrained_change(s, asked, slack, tie_slack)
-        ours = np.concatenate([found.delta, [found.slack, found.tie_slack]])
+        constraints = Constraints(better, worse, np.ones(m), (tied[:, 0], tied[:, 1]))
+        change = constrained_change(s, constraints, slack, tie_slack)
+        ours = np.concatenate([change.delta, [change.slack, change.tie_slack]])
         assert kept(ours).min() > -1e-9
-        assert found.value == pytest.approx(float(ours**2 @ prices))
-        assert found.value == pytest.approx(searched.fun, rel=1e-6, abs=1e-6)
+        assert change.value == pytest.approx(float(ours**2 @ prices))
+        assert change.value == pytest.approx(searched.fun, rel=1e-6, abs=1e-6)
 
 
 def test_tied_grades_need_few_constraints() -> None:
@@ -180,16 +180,16 @@ def test_tied_grades_need_few_constraints() -> None:
     ),
     st.sampled_from([0.01, 1.0, 1000.0]),
 )
-def test_the_least_change_is_consistent_and_moves_nothing_on_the_whole(
+def test_the_smallest_change_is_consistent_and_sums_to_zero(
     documents: list[tuple[float, int]], slack: float
 ) -> None:
     s, g = (np.array(column, float) for column in zip(*documents, strict=True))
-    found = graded_change(s, g, slack)
-    new = s + found.delta
+    change = graded_change(s, g, slack)
+    new = s + change.delta
     for i, j, margin in graded_pairs(g):
-        assert new[i] - new[j] >= margin * (1 - found.slack) - 1e-8
-    assert found.slack >= 0
-    assert found.delta.sum() == pytest.approx(0, abs=1e-8)  # scores are only known up to a constant
+        assert new[i] - new[j] >= margin * (1 - change.slack) - 1e-8
+    assert change.slack >= 0
+    assert change.delta.sum() == pytest.approx(0, abs=1e-8)  # scores are only known up to a constant
 
 
 def job_of(data: tk.Dataset, preferences: Preferences | None = None) -> object:
@@ -219,9 +219,9 @@ def test_the_change_is_the_slope_of_the_effort(name: str, ragged: tk.Dataset) ->
 def test_answers_to_a_pair_are_settled_by_majority() -> None:
     ptr = np.array([0, 3])
     votes = Preferences.of_rows(ptr, [0, 1, 0, 1, 2], [1, 0, 1, 2, 1])
-    asked = decided(votes, ties=True)[0]
-    assert list(zip(asked.better.tolist(), asked.worse.tolist(), strict=True)) == [(0, 1)]
-    assert [side.tolist() for side in asked.tied] == [[1], [2]]
+    constraints = decided(votes, ties=True)[0]
+    assert list(zip(constraints.better.tolist(), constraints.worse.tolist(), strict=True)) == [(0, 1)]
+    assert [side.tolist() for side in constraints.tied] == [[1], [2]]
     assert not len(decided(votes, ties=False)[0].tied[0])
 
 
@@ -244,7 +244,7 @@ def test_tied_preferences_come_together() -> None:
         .score(data)
         for ties in (None, 100.0)
     )
-    free, tied = (abs(found[1] - found[2]) / (found[1] - found[0]) for found in scores)
+    free, tied = (abs(change[1] - change[2]) / (change[1] - change[0]) for change in scores)
     assert free == pytest.approx(0.5, abs=0.05)  # c is left where it was, half-way
     assert tied < 0.02
 
@@ -272,18 +272,18 @@ def test_preferences_replace_labels(name: str) -> None:
 def test_contradictions_fall_almost_monotonically(name: str, real_data: Path) -> None:
     train = tk.read_letor(real_data / "OHSUMED-letor2" / "Fold1" / "train.txt")
     fitted = tk.ranker(name, trees=60).fit(train)
-    seen = np.array(fitted.traces[1].values)
+    counts = np.array(fitted.traces[1].values)
     better = sum(int((train.y[rows][:, None] > train.y[rows][None, :]).sum()) for _, rows in train)
-    assert seen[0] == better  # equal scores put no pair in the right order
-    assert seen[-1] < 0.4 * seen[0]
-    steps = np.diff(seen)
+    assert counts[0] == better  # equal scores put no pair in the right order
+    assert counts[-1] < 0.4 * counts[0]
+    steps = np.diff(counts)
     assert np.mean(steps <= 0) > 0.8
-    assert (steps / seen[:-1]).max() < 0.01
+    assert (steps / counts[:-1]).max() < 0.01
 
 
 def test_refusals() -> None:
     for settings in ({"slack": 0.0}, {"ties": -1.0}, {"leaves": 1}):
         with pytest.raises(InputError):
             tk.ranker("isorank", **settings)
-    with pytest.raises(InputError, match="above 0"):
+    with pytest.raises(InputError, match="greater than 0"):
         graded_change([0.0], [0.0], slack=-1)

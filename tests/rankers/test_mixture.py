@@ -15,12 +15,13 @@ from tests.cli.test_commands import said
 from topkit.rankers import load_ranker
 from topkit.rankers.checks import CHECKS, easy_data
 from topkit.rankers.contract import Job
-from topkit.rankers.ensemble import Mixture, TuneAndMix
-from topkit.rankers.ensemble.members import Measurement, measure_members
-from topkit.rankers.ensemble.methods import fine_stages
-from topkit.rankers.ensemble.weights import best_strength, exponential_weights
-from topkit.rankers.ensemble.workshop import Workshop
 from topkit.rankers.measured import worst_ties
+from topkit.rankers.mixture import Mixture
+from topkit.rankers.mixture.members import Measurement, measure_members
+from topkit.rankers.mixture.split import CalibrationSplit
+from topkit.rankers.mixture.weights import best_strength, exponential_weights
+from topkit.rankers.multiclass.adaboost_mh import fine_stages
+from topkit.rankers.tune_and_mix import TuneAndMix
 
 SMALL: dict[str, Any] = {
     "trees": (4,), "products": (2,), "rounds": 10, "rankers": ("linear-regression",),
@@ -39,8 +40,8 @@ def measurement() -> Measurement:
     ranker = tk.ranker("tune-and-mix")
     job = Job(easy_data(30, noise=0.2), easy_data(20, seed=1, noise=0.2), ranker.measure())
     method = TuneAndMix(**settings)
-    shop = Workshop.of(job, 0.2)
-    return measure_members(shop, method.trained(shop), method.calibrations)
+    split = CalibrationSplit.of(job, 0.2)
+    return measure_members(split, method.trained(split), method.calibrations)
 
 
 def test_exponential_weights_by_hand() -> None:
@@ -72,8 +73,10 @@ def test_the_mixture_is_the_sum_of_its_members(fitted: tk.rankers.Learner) -> No
 def test_measures_are_those_of_the_members_alone(measurement: Measurement) -> None:
     valid = worst_ties(easy_data(20, seed=1, noise=0.2))  # equal scores count as ordered badly
     scores = measurement.mixture.member_scores(valid)
-    for member, given in list(zip(measurement.mixture.members, scores, strict=True))[::7]:
-        assert tk.evaluate(valid, given, "ndcg@10").mean["ndcg@10"] == pytest.approx(member.measure, abs=1e-9)
+    for member, member_scores in list(zip(measurement.mixture.members, scores, strict=True))[::7]:
+        assert tk.evaluate(valid, member_scores, "ndcg@10").mean["ndcg@10"] == pytest.approx(
+            member.measure, abs=1e-9
+        )
 
 
 def test_variants_take_the_members_they_say(measurement: Measurement) -> None:
@@ -138,8 +141,8 @@ def test_damaged_mixtures_are_refused(fitted: tk.rankers.Learner) -> None:
         with pytest.raises((ValueError, IndexError)):
             Mixture.of_parts(replace(parts, arrays={**parts.arrays, name: broken}))
     boosted = next(source for source in fitted.model.sources if source.title.startswith("tree"))
-    with pytest.raises(tk.InputError, match="asks for feature"):
-        boosted.model.outputs(np.zeros((3, 1), np.float32), [5])
+    with pytest.raises(tk.InputError, match="uses feature"):
+        boosted.model.outputs(tk.Dataset.build(np.zeros((3, 1)), [0] * 3, ["q"] * 3), [5])
 
 
 def test_merged_labels_add_classifiers() -> None:
@@ -169,8 +172,8 @@ def test_wrong_settings_are_refused(settings: dict[str, Any]) -> None:
         tk.ranker("tune-and-mix", **settings)
 
 
-def test_a_member_that_is_no_ranker_is_refused() -> None:
-    with pytest.raises(tk.InputError, match="no ranker 'nobody'"):
+def test_an_unknown_member_is_refused() -> None:
+    with pytest.raises(tk.InputError, match="unknown ranker 'nobody'"):
         tk.ranker("tune-and-mix", **{**SMALL, "rankers": ("nobody",)}).fit(easy_data(10))
 
 

@@ -29,9 +29,9 @@ def test_swapping_documents_swaps_outputs_to_the_last_bit(features: int, hidden:
     X = rng.normal(size=(20, features)) * 10.0 ** rng.integers(-3, 4, features)
     first, second = rng.integers(0, 20, 40), rng.integers(0, 20, 40)
     network = random_comparator(features, hidden, seed)
-    one, other = network.outputs(X, first, second), network.outputs(X, second, first)
-    assert (one[:, 0] == other[:, 1]).all()
-    assert (one[:, 1] == other[:, 0]).all()
+    forward, backward = network.outputs(X, first, second), network.outputs(X, second, first)
+    assert (forward[:, 0] == backward[:, 1]).all()
+    assert (forward[:, 1] == backward[:, 0]).all()
     differences = network.compare(X)
     assert (differences(first, second) == -differences(second, first)).all()
 
@@ -132,7 +132,7 @@ def test_order_without_score_and_the_share_of_circles(tmp_path: object) -> None:
         fitted.score(data)
     assert isinstance(fitted.model, Comparator)
     assert 0 <= fitted.model.cyclic < 0.1
-    assert "in a circle" in fitted.model.remark
+    assert "cycle" in fitted.model.remark
     assert fitted.traces[0].values
 
 

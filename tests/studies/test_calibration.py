@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import ttest_rel
 
 from topkit.data import InputError
-from topkit.rankers.ensemble import CALIBRATIONS
-from topkit.rankers.ensemble.targets import TARGETS
+from topkit.rankers.mixture import CALIBRATIONS
+from topkit.rankers.mixture.targets import TARGETS
 from topkit.studies.kind import Cell, Outcome
 from topkit.studies.kinds.calibration import difference_tests, diversity
 from topkit.studies.publish import publish

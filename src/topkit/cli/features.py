@@ -130,7 +130,7 @@ def sentences(
 
     Example: `topkit features sentences article.txt --query "top k ranking" --depth 2`
     """
-    from topkit.features import best_sentences, highlight, read_synonyms
+    from topkit.features import Language, best_sentences, highlight, read_synonyms
     from topkit.features.corpus import lines
 
     score = None
@@ -139,8 +139,8 @@ def sentences(
 
         score = load_ranker(model).score
     text = "\n".join(line for _, line in lines(document))
-    known = None if synonyms is None else read_synonyms(synonyms)
-    chosen = best_sentences(query, text, depth=depth, threshold=threshold, score=score, synonyms=known)
+    language = None if synonyms is None else Language(synonyms=read_synonyms(synonyms))
+    chosen = best_sentences(query, text, depth=depth, threshold=threshold, score=score, language=language)
     for one in chosen:
         typer.echo(f"{one.place:>4}  {one.score:8.4f}  {highlight(one.text, query)}")
     if not chosen:

@@ -1,10 +1,12 @@
 """From a corpus to a data set: index, features, candidates, audit, sentence selection."""
 
 from topkit.features.analyser import STOP_WORDS, Analyser
-from topkit.features.assemble import Card, build_dataset, write_card, write_meta
-from topkit.features.audit import Audit, audit_dataset
+from topkit.features.assemble import NoCandidatesError, build_dataset
+from topkit.features.audit import audit_dataset
+from topkit.features.audit_report import Audit
 from topkit.features.build import build_index
 from topkit.features.candidates import SAMPLING, Sample, sample
+from topkit.features.card import Card, write_card
 from topkit.features.corpus import (
     FORMATS,
     Document,
@@ -12,7 +14,7 @@ from topkit.features.corpus import (
     read_documents,
     read_queries,
 )
-from topkit.features.extraction import Meta, bm25_from_meta, extract, meta_features
+from topkit.features.extraction import extract
 from topkit.features.filtering import (
     Kept,
     best_depth,
@@ -24,11 +26,13 @@ from topkit.features.filtering import (
 from topkit.features.index import Index, Stream, open_index
 from topkit.features.links import LinkGraph, hits, host_rank, pagerank, read_links
 from topkit.features.matches import Candidates, Matches, Queries, analyse_queries
+from topkit.features.meta import Meta, bm25_from_meta, meta_features, write_meta
 from topkit.features.propagation import link_features
 from topkit.features.sentences import (
     SENTENCE_FEATURES,
     Background,
     Judged,
+    Language,
     Selected,
     best_sentences,
     highlight,
@@ -56,9 +60,11 @@ __all__ = [
     "Index",
     "Judged",
     "Kept",
+    "Language",
     "LinkGraph",
     "Matches",
     "Meta",
+    "NoCandidatesError",
     "Queries",
     "Sample",
     "Selected",

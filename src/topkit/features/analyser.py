@@ -1,4 +1,4 @@
-"""Analyser: text becomes terms (lower case, tokens, stop words, Snowball stems)."""
+"""Analyser: from text to terms (lower case, tokens, stop words, Snowball stems)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from topkit.compute import require
 from topkit.data import InputError
+from topkit.data.settings import suggestion
 
 WORD = r"\w+"
 """The default token: a run of letters, digits and underscores."""
@@ -22,16 +24,15 @@ whom whose why will with would you your yours
 """
 
 STOP_WORDS = frozenset(_GRAMMAR.split())
-"""Words of English grammar, which say nothing of what a text is about."""
+"""English function words, which carry no information about the topic of a text."""
 
 
 @dataclass(frozen=True)
 class Analyser:
-    """How a text becomes terms: lower case, tokens by a pattern, no stop words, stems.
+    """How text becomes terms: lower case, tokens by a pattern, no stop words, stems.
 
-    The stems are those of Snowball (by the package PyStemmer: its authors' own C code with a maintained
-    binding; a stemmer in Python would take longer than all the rest of indexing). Stop words are compared
-    before stemming.
+    Stemming uses Snowball through PyStemmer (``pip install 'topkit[text]'``): its authors' C code, as a
+    stemmer in Python would dominate the time of indexing. Stop words are removed before stemming.
 
     language: a Snowball language such as ``english`` or ``porter``; None for no stemming.
     stop_words: tokens to leave out.
@@ -51,17 +52,18 @@ class Analyser:
         try:
             groups = re.compile(self.pattern).groups
         except re.error as error:
-            raise InputError(f"the token pattern {self.pattern!r} is not valid ({error})") from None
+            raise InputError(f"invalid token pattern {self.pattern!r} ({error})") from None
         if groups:
             raise InputError(
-                f"the token pattern {self.pattern!r} has groups", "write (?:…) in place of (…) in it"
+                f"the token pattern {self.pattern!r} has capturing groups", "write (?:…) instead of (…)"
             )
         if self.language is not None:
-            import Stemmer
-
-            if self.language not in Stemmer.algorithms():
-                choice = ", ".join(sorted(Stemmer.algorithms()))
-                raise InputError(f"there is no stemmer for {self.language!r}", f"choose from {choice}")
+            languages = sorted(require("Stemmer", "text").algorithms())
+            if self.language not in languages:
+                raise InputError(
+                    f"unknown stemmer language {self.language!r}",
+                    suggestion(self.language, languages, f"choose from {', '.join(languages)}"),
+                )
 
     @cached_property
     def _token(self) -> re.Pattern[str]:
@@ -76,11 +78,13 @@ class Analyser:
         stop = self.stop_words
         if self.language is None:
             return ["" if token in stop else token for token in tokens]
-        import Stemmer  # a new stemmer each time: one must not be shared by threads
-
-        stems = Stemmer.Stemmer(self.language).stemWords(tokens)
+        # A new stemmer per call, because threads must not share one.
+        stems = require("Stemmer", "text").Stemmer(self.language).stemWords(tokens)
         return ["" if token in stop else stem for token, stem in zip(tokens, stems, strict=True)]
 
     def terms(self, text: str) -> list[str]:
-        """The terms of a text, in order, repeated as often as they occur."""
+        """The terms of a text in order, with repetitions."""
         return [term for term in self.reduce(self.tokens(text)) if term]
+
+    def __str__(self) -> str:
+        return f"stems {self.language or 'none'}, {len(self.stop_words)} stop words, tokens {self.pattern}"

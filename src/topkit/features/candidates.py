@@ -1,4 +1,4 @@
-"""Which documents of a corpus become the candidates of a query: five ways of sampling, one of them biased."""
+"""Sampling of candidates: which documents of a corpus are ranked for a query; one of five ways is biased."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import thread_map
 from topkit.data import InputError
+from topkit.data.settings import lookup
 from topkit.features.index import WHOLE, Index, Stream
 from topkit.features.matches import Candidates, Floats, Queries
 from topkit.features.models import K1, B, bm25_idf
@@ -18,10 +19,10 @@ Ints = NDArray[np.int32]
 
 
 class Pool(NamedTuple):
-    """What a sampling strategy sees of one query."""
+    """The input of a sampling strategy for one query."""
 
     ranked: Ints
-    """Documents with at least one query term, best BM25 first, equal ones by document number."""
+    """Documents with at least one query term, by falling BM25, ties by document number."""
     judged: Ints
     relevant: Ints
     """Documents with a grade above 0."""
@@ -33,20 +34,20 @@ def judged_only(pool: Pool, depth: int) -> Ints:
 
 
 def top(pool: Pool, depth: int) -> Ints:
-    """The best ``depth`` by BM25: relevant documents beyond are lost, as in a real search."""
+    """The best ``depth`` by BM25: relevant documents below are lost, as in a real search."""
     return pool.ranked[:depth]
 
 
 def top_and_relevant(pool: Pool, depth: int) -> Ints:
     """The best ``depth`` and all relevant documents: biased, as in LETOR 2's TREC sets.
 
-    The relevant documents beyond the cut have the lowest BM25 of all, so a ranker can find them by that.
+    The relevant documents below the cut have the lowest BM25 of all, so a ranker can detect them by that.
     """
     return np.union1d(pool.ranked[:depth], pool.relevant).astype(np.int32)
 
 
 def deep(pool: Pool, depth: int) -> Ints:
-    """p + depth: all down to the last relevant document and ``depth`` more, which takes the bias away."""
+    """p + depth: all down to the last relevant document and ``depth`` more, which removes the bias."""
     places = np.flatnonzero(np.isin(pool.ranked, pool.relevant))
     return pool.ranked[: depth + (int(places[-1]) + 1 if len(places) else 0)]
 
@@ -63,20 +64,20 @@ SAMPLING: dict[str, Callable[[Pool, int], Ints]] = {
     "p+top": deep,
     "matching": matching,
 }
-"""Sampling strategies by name. Qin et al., How to make LETOR more useful and reliable, LR4IR 2008."""
+"""Name → sampling strategy. Qin et al., How to make LETOR more useful and reliable, LR4IR 2008."""
 
 
 class Sample(NamedTuple):
-    """Candidates with what is worth knowing of how they came about."""
+    """The candidates, and counts that describe the sampling."""
 
     candidates: Candidates
     relevant: int
-    """Relevant documents of all queries."""
+    """Number of relevant documents of all queries."""
     relevant_kept: int
     queries_beyond: int
-    """Queries with relevant documents that BM25 puts beyond the depth, or does not find at all."""
+    """Queries with relevant documents that BM25 ranks below the depth, or does not find at all."""
     unknown: int
-    """Judged documents that the corpus does not have."""
+    """Judged documents that are not in the corpus."""
 
 
 def sample(
@@ -87,35 +88,34 @@ def sample(
     depth: int = 1000,
     stream: str = WHOLE,
 ) -> Sample:
-    """Candidates of every query by a strategy of :data:`SAMPLING`; within a query by document number.
+    """Candidates of every query by a strategy of :data:`SAMPLING`, sorted by document number within a query.
 
-    The order says nothing of BM25 or relevance, so that ties in a ranking cannot profit from it.
-    grades: query → document → grade; above 0 is relevant. depth: the cut, where the strategy has one.
+    This order is independent of BM25 and relevance, so that ties in a ranking cannot benefit from it.
+    grades: query → document → grade; above 0 is relevant. depth: the cut, if the strategy has one.
     """
-    if strategy not in SAMPLING:
-        raise InputError(f"unknown sampling {strategy!r}", f"choose from {', '.join(SAMPLING)}")
+    choose = lookup(SAMPLING, strategy, "sampling")
     if depth < 1:
-        raise InputError(f"the depth must be at least 1, not {depth}")
-    choose = SAMPLING[strategy]
+        raise InputError(f"depth must be at least 1, got {depth}")
     postings = index.stream(stream)
 
-    def one(q: int) -> tuple[Ints, int, int, bool, int]:
-        own = grades.get(queries.qids[q], {})
-        known = {index.document[name]: grade for name, grade in own.items() if name in index.document}
+    def sample_query(q: int) -> tuple[Ints, int, int, bool, int]:
+        judgments = grades.get(queries.qids[q], {})
+        known = {index.document[name]: grade for name, grade in judgments.items() if name in index.document}
         judged = np.array(list(known), np.int32)
         relevant = np.array([doc for doc, grade in known.items() if grade > 0], np.int32)
-        pool = Pool(ranked_by_bm25(postings, *queries.of(q), len(index)), judged, relevant)
+        pool = Pool(ranked_by_bm25(postings, *queries.terms_of(q), len(index)), judged, relevant)
         chosen = np.sort(choose(pool, depth))
         beyond = not np.isin(relevant, pool.ranked[:depth]).all()
-        return chosen, len(relevant), int(np.isin(relevant, chosen).sum()), beyond, len(own) - len(known)
+        kept = int(np.isin(relevant, chosen).sum())
+        return chosen, len(relevant), kept, beyond, len(judgments) - len(known)
 
-    parts = thread_map(one, range(len(queries.qids)))
+    parts = thread_map(sample_query, range(len(queries.qids)))
     chosen, relevant, kept, beyond, unknown = zip(*parts, strict=True)
     return Sample(Candidates.of(queries.qids, chosen), sum(relevant), sum(kept), sum(beyond), sum(unknown))
 
 
 def bm25_scores(stream: Stream, terms: Ints, counts: Ints, documents: int) -> Floats:
-    """BM25 of every document of the corpus for one query; 0 where nothing matches."""
+    """BM25 of every document of the corpus for one query; 0 for documents without a match."""
     scores = np.zeros(documents)
     weights = counts * bm25_idf(documents, stream.frequency(terms))
     for term, weight in zip(terms.tolist(), weights.tolist(), strict=True):
@@ -127,8 +127,8 @@ def bm25_scores(stream: Stream, terms: Ints, counts: Ints, documents: int) -> Fl
 
 
 def ranked_by_bm25(stream: Stream, terms: Ints, counts: Ints, documents: int) -> Ints:
-    """The documents with at least one of the terms, best first; equal ones by document number."""
+    """The documents with at least one of the terms, best first, ties by document number."""
     scores = bm25_scores(stream, terms, counts, documents)
-    found = np.flatnonzero(scores > 0)
-    order: Ints = found[np.argsort(-scores[found], kind="stable")].astype(np.int32)
-    return order
+    matching_docs = np.flatnonzero(scores > 0)
+    order = np.argsort(-scores[matching_docs], kind="stable")
+    return matching_docs[order].astype(np.int32)

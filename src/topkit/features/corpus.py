@@ -1,4 +1,4 @@
-"""Documents from files, one after another: JSON Lines, CSV, TREC and Cranfield-style text."""
+"""Reading documents and queries: JSON Lines, CSV, TREC and Cranfield files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from topkit.data import InputError
 from topkit.data.files import FilePath, line_chunks
+from topkit.data.settings import lookup
 
 ID_FIELDS = ("id", "_id", "docid", "docno", "doc_id")
+"""Names of the id field, the first that occurs is used."""
 
 
 class Document(NamedTuple):
@@ -22,15 +24,13 @@ class Document(NamedTuple):
 
 
 def read_documents(path: FilePath, format: str | None = None) -> Iterator[Document]:  # noqa: A002
-    """The documents of a file (gzip too), read as they are asked for.
+    """Iterate over the documents of a file, plain or gzip.
 
-    format: ``jsonl`` (one object a line with an ``id``), ``csv`` or ``tsv`` (with a header), ``trec``
-    (``<DOC>`` records) or ``cranfield`` (``.I`` records); by default told from the name and the first bytes.
+    format: ``jsonl`` (one object per line with an ``id``), ``csv`` or ``tsv`` (with a header), ``trec``
+    (``<DOC>`` records) or ``cranfield`` (``.I`` records); by default detected from the name and the first
+    line.
     """
-    chosen = format or _format_of(path)
-    if chosen not in FORMATS:
-        raise InputError(f"unknown format {chosen!r}", f"choose from {', '.join(FORMATS)}", file=path)
-    return FORMATS[chosen](path)
+    return lookup(FORMATS, format or _format_of(path), "document format")(path)
 
 
 def _format_of(path: FilePath) -> str:
@@ -48,13 +48,11 @@ def _format_of(path: FilePath) -> str:
             if start.upper().startswith("<DOC"):
                 return "trec"
             break
-    raise InputError(
-        "the format of the documents cannot be told", f"name it: {', '.join(FORMATS)}", file=path
-    )
+    raise InputError("the document format cannot be detected", f"choose from {', '.join(FORMATS)}", file=path)
 
 
 def lines(path: FilePath) -> Iterator[tuple[int, str]]:
-    """Every line with its number; bytes that are not UTF-8 are read as Latin-1."""
+    """Each line with its number; a chunk that is not valid UTF-8 is read as Latin-1."""
     for chunk, first in line_chunks(path):
         try:
             text = chunk.decode("utf-8")
@@ -70,13 +68,16 @@ def _jsonl(path: FilePath) -> Iterator[Document]:
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
-            remedy = 'write one object a line, such as {"id": "d1", "title": "…"}'
-            raise InputError(f"this is not JSON ({error})", remedy, file=path, line=number) from None
+            remedy = 'write one object per line, such as {"id": "d1", "title": "…"}'
+            raise InputError(f"invalid JSON ({error})", remedy, file=path, line=number) from None
         if not isinstance(record, dict):
-            raise InputError("this is not an object", "write {…} on each line", file=path, line=number)
+            problem = f"expected a JSON object, got {type(record).__name__}"
+            raise InputError(problem, "write {…} on each line", file=path, line=number)
         key = next((name for name in ID_FIELDS if name in record), None)
         if key is None:
-            raise InputError("the document has no id", f"name it by {ID_FIELDS[0]!r}", file=path, line=number)
+            raise InputError(
+                "the document has no id", f"add a field {ID_FIELDS[0]!r}", file=path, line=number
+            )
         fields = {
             name: value if isinstance(value, str) else " ".join(map(str, value))
             for name, value in record.items()
@@ -91,13 +92,13 @@ def _table(separator: str) -> Callable[[FilePath], Iterator[Document]]:
         header = next(rows, [])
         key = next((name for name in ID_FIELDS if name in header), None)
         if key is None:
-            raise InputError("no column is the id", f"name it {ID_FIELDS[0]!r}", file=path, line=1)
+            raise InputError("there is no id column", f"name it {ID_FIELDS[0]!r}", file=path, line=1)
         for row in rows:
             if not row:
                 continue
             if len(row) != len(header):
-                problem = f"{len(row)} columns where the header has {len(header)}"
-                raise InputError(problem, "quote texts with commas", file=path, line=rows.line_num)
+                problem = f"expected {len(header)} columns, got {len(row)}"
+                raise InputError(problem, "quote texts that contain commas", file=path, line=rows.line_num)
             fields = dict(zip(header, row, strict=True))
             yield Document(fields.pop(key), fields)
 
@@ -105,10 +106,11 @@ def _table(separator: str) -> Callable[[FilePath], Iterator[Document]]:
 
 
 CRANFIELD_FIELDS = {"T": "title", "A": "author", "B": "source", "W": "abstract"}
+"""Letter of a part of a record → field."""
 
 
 def cranfield_records(path: FilePath) -> Iterator[tuple[str, dict[str, str]]]:
-    """Records of ``.I number`` with parts ``.T``, ``.A``, …: the number and the text of each part."""
+    """Records ``.I number`` with parts ``.T``, ``.A``, …: the number and the text of each part."""
     name, part = None, ""
     parts: dict[str, list[str]] = {}
     for number, text in lines(path):
@@ -118,15 +120,15 @@ def cranfield_records(path: FilePath) -> Iterator[tuple[str, dict[str, str]]]:
                 yield name, {key: "\n".join(value) for key, value in parts.items()}
             name, part, parts = text[2:].strip(), "", {}
             if not name:
-                raise InputError("there is no number after .I", file=path, line=number)
+                raise InputError("expected a number after .I", file=path, line=number)
         elif re.fullmatch(r"\.[A-Z]\s*", text):
             part = text[1]
             parts.setdefault(part, [])
         elif name is None or not part:
             if text.strip():
                 raise InputError(
-                    "this text belongs to no part",
-                    "records begin with .I and .T or .W",
+                    "text outside of a part",
+                    "start records with .I, and their parts with .T or .W",
                     file=path,
                     line=number,
                 )
@@ -139,7 +141,7 @@ def cranfield_records(path: FilePath) -> Iterator[tuple[str, dict[str, str]]]:
 def _cranfield(path: FilePath) -> Iterator[Document]:
     for name, parts in cranfield_records(path):
         fields = {known: parts.get(letter, "") for letter, known in CRANFIELD_FIELDS.items()}
-        # The abstract of a Cranfield record begins with the title once more.
+        # The abstract of a Cranfield record repeats the title.
         fields["abstract"] = fields["abstract"].removeprefix(fields["title"])
         yield Document(name, fields)
 
@@ -159,7 +161,7 @@ def _trec(path: FilePath) -> Iterator[Document]:
 
 
 def _trec_document(text: str, path: FilePath, line: int) -> Document:
-    """The fields of a TREC document: the text within each outermost tag, tags inside it removed."""
+    """The fields of a TREC document: the text of each outermost tag, without inner tags."""
     fields: dict[str, list[str]] = {}
     at, open_tag = 0, ""
     for tag in TAG.finditer(text):
@@ -173,7 +175,7 @@ def _trec_document(text: str, path: FilePath, line: int) -> Document:
     joined = {name: " ".join(parts).strip() for name, parts in fields.items()}
     name = joined.pop("docno", "")
     if not name:
-        raise InputError("the document that ends here has no <DOCNO>", file=path, line=line)
+        raise InputError("the document that ends here has no <DOCNO>", "add one", file=path, line=line)
     return Document(name, joined)
 
 
@@ -184,14 +186,14 @@ FORMATS: dict[str, Callable[[FilePath], Iterator[Document]]] = {
     "trec": _trec,
     "cranfield": _cranfield,
 }
-"""Readers of documents by the name of their format."""
+"""Name of a format → reader of documents."""
 
 
 def read_queries(path: FilePath) -> dict[str, str]:
     """Query id → text, from lines ``id<tab>text``, JSON Lines (``id`` and ``text``) or ``.I`` records.
 
-    The queries of ``.I`` records are counted in file order (1, 2, …) whatever number they bear, because
-    that is what the Cranfield judgments do.
+    Queries of ``.I`` records are numbered in file order (1, 2, …), not by the number in the record, because
+    the Cranfield judgments use this numbering.
     """
     queries: dict[str, str] = {}
     first = next((text for _, text in lines(path) if text.strip()), "")
@@ -208,19 +210,19 @@ def read_queries(path: FilePath) -> dict[str, str]:
             continue
         name, tab, query = text.partition("\t")
         if not tab or not name.strip():
-            raise InputError("this is not a query", "write id, tab, text", file=path, line=number)
+            raise InputError("invalid query", "write id, tab, text", file=path, line=number)
         queries[name.strip()] = query.strip()
     if not queries:
-        raise InputError("the file holds no queries", "write id, tab, text on each line", file=path)
+        raise InputError("the file contains no queries", "write id, tab, text on each line", file=path)
     return queries
 
 
 def read_cranfield_qrels(path: FilePath) -> dict[str, dict[str, float]]:
-    """Judgments of the Cranfield collection as grades in which larger is better.
+    """Judgments of the Cranfield collection as grades, where larger is better.
 
-    Its codes run from 1 (a complete answer) to 4 (of minimum interest) and 5 (of no interest): the grade is
-    5 − code, so 4 to 0. A code of −1 is outside that scale and counts as 0 (not relevant); a document judged
-    twice keeps the better grade.
+    Its codes are 1 (a complete answer) to 4 (of minimum interest) and 5 (of no interest); the grade is
+    5 − code, from 4 to 0. The code −1 is outside this scale and becomes 0 (not relevant). A document judged
+    twice gets the better grade.
     """
     table: dict[str, dict[str, float]] = {}
     for number, text in lines(path):
@@ -228,9 +230,7 @@ def read_cranfield_qrels(path: FilePath) -> dict[str, dict[str, float]]:
         if not fields:
             continue
         if len(fields) != 3 or not fields[2].lstrip("-").isdigit():
-            raise InputError(
-                "this is not a judgment", "lines are: query document code", file=path, line=number
-            )
+            raise InputError("invalid judgment", "write query, document and code", file=path, line=number)
         query, doc, code = fields[0], fields[1], int(fields[2])
         grade = float(5 - code) if 1 <= code <= 5 else 0.0
         row = table.setdefault(query, {})

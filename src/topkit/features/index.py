@@ -1,4 +1,4 @@
-"""Index: the term counts of every stream of a corpus, as arrays in a folder that are mapped, not loaded."""
+"""Index: the term counts of every stream of a corpus, as memory-mapped arrays in a folder."""
 
 from __future__ import annotations
 
@@ -16,64 +16,68 @@ from topkit.data.files import FilePath
 from topkit.features.analyser import Analyser
 
 FORMAT = 1
+"""Version of the files; an index of another version must be built again."""
 WHOLE = "whole"
 """The stream of all fields of a document together."""
 
 DESCRIPTION = "index.json"
+"""Written last, so that a folder without it is not an index."""
 STREAM_ARRAYS = ("ptr", "docs", "counts", "lengths", "distinct", "occurrences")
+"""The arrays of a stream, one file each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """The postings of one stream: term t is in documents ``docs[ptr[t]:ptr[t+1]]``, ascending."""
+    """The postings of one stream: term t occurs in documents ``docs[ptr[t]:ptr[t+1]]``, ascending."""
 
     ptr: NDArray[np.int64]
     docs: NDArray[np.int32]
     counts: NDArray[np.int32]
     """How often the term occurs in the document of the posting."""
     lengths: NDArray[np.int32]
-    """Terms of each document, repeated ones included, stop words not."""
+    """Number of terms of each document, with repetitions, without stop words."""
     distinct: NDArray[np.int32]
-    """Different terms of each document."""
+    """Number of distinct terms of each document."""
     occurrences: NDArray[np.int64]
     """How often each term occurs in all documents."""
 
     @cached_property
     def total(self) -> int:
-        """Terms in all documents."""
+        """Number of terms in all documents."""
         return int(self.lengths.sum(dtype=np.int64))
 
     @property
     def average_length(self) -> float:
+        """Mean number of terms per document."""
         return self.total / len(self.lengths)
 
     def frequency(self, terms: NDArray[np.int32]) -> NDArray[np.int64]:
-        """In how many documents each term occurs."""
+        """Number of documents with each term."""
         return np.asarray(self.ptr[terms + 1] - self.ptr[terms])
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """A corpus as numbers; made by :func:`topkit.features.build_index`, opened by :func:`open_index`."""
+    """An indexed corpus, built by :func:`topkit.features.build_index` and opened by :func:`open_index`."""
 
     doc_ids: Strings
     vocabulary: Strings
     streams: dict[str, Stream]
     analyser: Analyser
     urls: Strings | None = None
-    """The addresses as they were given, where documents have a field ``url``."""
+    """The original URLs, if documents have a field ``url``."""
 
     def __len__(self) -> int:
         return len(self.doc_ids)
 
     @cached_property
     def document(self) -> dict[str, int]:
-        """Document id → its number."""
+        """Document id → number."""
         return {name: i for i, name in enumerate(self.doc_ids)}
 
     @cached_property
     def term(self) -> dict[str, int]:
-        """Term → its number."""
+        """Term → number."""
         return {name: i for i, name in enumerate(self.vocabulary)}
 
     def stream(self, name: str) -> Stream:
@@ -85,7 +89,7 @@ class Index:
         raise InputError(f"the index has no stream {name!r}", f"it has {', '.join(self.streams)}")
 
     def query(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The distinct terms of a query that occur in the corpus, and how often each is in the query."""
+        """The distinct terms of a query that occur in the corpus, and their counts in the query."""
         known = Counter(self.term[term] for term in self.analyser.terms(text) if term in self.term)
         return np.array(list(known), np.int32), np.array(list(known.values()), np.int32)
 
@@ -94,12 +98,13 @@ class Index:
 
 
 def save_strings(folder: Path, name: str, strings: Strings) -> None:
+    """Write strings as two arrays."""
     np.save(folder / f"{name}.bytes.npy", strings.blob)
     np.save(folder / f"{name}.offsets.npy", strings.offsets)
 
 
 def save_description(folder: Path, streams: list[str], analyser: Analyser, urls: bool) -> None:
-    """The last file to be written: a folder without it is not an index."""
+    """Write the description, as the last file of an index."""
     facts = {
         "format": FORMAT,
         "streams": streams,
@@ -114,13 +119,13 @@ def save_description(folder: Path, streams: list[str], analyser: Analyser, urls:
 
 
 def open_index(folder: FilePath) -> Index:
-    """Open the index in a folder; its arrays are memory-mapped, so this takes no time and little memory."""
+    """Open the index in a folder; its arrays are memory-mapped, so this is fast and needs little memory."""
     place = Path(folder)
     try:
         facts = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
         if facts["format"] != FORMAT:
             raise InputError(
-                f"the index has format {facts['format']}, not {FORMAT}", "build it again", file=place
+                f"expected index format {FORMAT}, got {facts['format']}", "build it again", file=place
             )
         settings = facts["analyser"]
         analyser = Analyser(settings["language"], frozenset(settings["stop_words"]), settings["pattern"])
@@ -139,6 +144,6 @@ def open_index(folder: FilePath) -> Index:
         urls = strings("urls") if facts["urls"] else None
         return Index(strings("documents"), strings("vocabulary"), streams, analyser, urls)
     except FileNotFoundError:
-        raise InputError("this folder holds no index", "build one with build_index", file=place) from None
+        raise InputError("the folder contains no index", "build one with build_index", file=place) from None
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise InputError(f"the index is damaged ({error})", "build it again", file=place) from None

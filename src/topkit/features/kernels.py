@@ -1,4 +1,4 @@
-"""Compiled loops over text and postings; each has a plain twin in the tests."""
+"""Numba kernels over text and postings; the tests compare each with plain Python."""
 
 from __future__ import annotations
 
@@ -11,20 +11,41 @@ Longs = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
+def same_bytes(blob: NDArray[np.uint8], first: int, second: int, length: int) -> bool:
+    """Whether two places of a text hold the same bytes."""
+    for j in range(length):  # noqa: SIM110 - Numba compiles a loop, not a generator
+        if blob[first + j] != blob[second + j]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def hash_table(hashes: NDArray[np.uint64], count: int, size: int) -> Ints:
+    """An open-addressing table of this size (a power of 2) with the first ``count`` hashes."""
+    table = np.full(size, -1, np.int32)
+    for k in range(count):
+        slot = np.int64(hashes[k] & np.uint64(size - 1))
+        while table[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = k
+    return table
+
+
+@njit(cache=True, nogil=True)
 def number_tokens(
     blob: NDArray[np.uint8], is_word: NDArray[np.bool_], segments: int
 ) -> tuple[Ints, Longs, Longs, Longs]:
-    """Tokens of texts that are parted by zero bytes, as numbers in the order of first appearance.
+    """Tokens of texts that are separated by zero bytes, numbered by first appearance.
 
-    Returns the tokens, where each text begins in them, and where the first of each distinct token begins and
-    ends in ``blob``. Tokens are kept apart by their bytes, not by a hash alone.
+    Returns the tokens, where each text starts in them, and where each distinct token first starts and stops
+    in ``blob``. Tokens are compared by their bytes, not by a hash only.
     """
     n = len(blob)
     tokens = np.empty(n // 2 + 1, np.int32)
     bounds = np.zeros(segments + 1, np.int64)
     size = 1 << 15
-    table = np.full(size, -1, np.int32)
     hashes = np.empty(size // 2, np.uint64)
+    table = hash_table(hashes, 0, size)
     starts = np.empty(size // 2, np.int64)
     stops = np.empty(size // 2, np.int64)
     count, distinct, segment = 0, 0, 0
@@ -56,25 +77,15 @@ def number_tokens(
                 stops[distinct] = i
                 distinct += 1
                 break
-            if hashes[known] == code and stops[known] - starts[known] == i - start:
-                same = True
-                for j in range(i - start):
-                    if blob[starts[known] + j] != blob[start + j]:
-                        same = False
-                        break
-                if same:
-                    break
+            same_length = stops[known] - starts[known] == i - start
+            if hashes[known] == code and same_length and same_bytes(blob, starts[known], start, i - start):
+                break
             slot = (slot + 1) & (size - 1)
         tokens[count] = known
         count += 1
-        if distinct == len(hashes):  # half full: a table of twice the size
+        if distinct == len(hashes):  # half full: double the hash table
             size *= 2
-            table = np.full(size, -1, np.int32)
-            for k in range(distinct):
-                slot = np.int64(hashes[k] & np.uint64(size - 1))
-                while table[slot] >= 0:
-                    slot = (slot + 1) & (size - 1)
-                table[slot] = k
+            table = hash_table(hashes, distinct, size)
             hashes = np.concatenate((hashes, np.empty_like(hashes)))
             starts = np.concatenate((starts, np.empty_like(starts)))
             stops = np.concatenate((stops, np.empty_like(stops)))
@@ -86,10 +97,10 @@ def number_tokens(
 def count_terms(
     tokens: Ints, bounds: Longs, term_of: Ints, step: int, first: int, take: int, terms: int
 ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Term counts of each document, whose texts ``first`` to ``first + take`` of every ``step`` are counted.
+    """Term counts of each document, which has ``step`` texts; ``take`` of them from ``first`` are counted.
 
-    Returns term, document and count of each posting in the order of documents, and the lengths and the
-    numbers of distinct terms of the documents. ``term_of[token]`` is −1 for a stop word.
+    Returns term, document and count of each posting in the order of documents, and the number of terms and of
+    distinct terms of each document. ``term_of[token]`` is −1 for a stop word.
     """
     documents = (len(bounds) - 1) // step
     counts = np.zeros(terms, np.int32)
@@ -100,7 +111,7 @@ def count_terms(
     distinct = np.zeros(documents, np.int32)
     n = 0
     for d in range(documents):
-        begin = n
+        start = n
         for i in range(bounds[d * step + first], bounds[d * step + first + take]):
             term = term_of[tokens[i]]
             if term < 0:
@@ -111,16 +122,16 @@ def count_terms(
                 n += 1
             counts[term] += 1
             lengths[d] += 1
-        for i in range(begin, n):
+        for i in range(start, n):
             out_count[i] = counts[out_term[i]]
             counts[out_term[i]] = 0
-        distinct[d] = n - begin
+        distinct[d] = n - start
     return out_term[:n].copy(), out_doc[:n].copy(), out_count[:n].copy(), lengths, distinct
 
 
 @njit(cache=True, nogil=True)
 def scatter(terms: Ints, docs: Ints, counts: Ints, at: Longs, out_docs: Ints, out_counts: Ints) -> None:
-    """Put postings in document order to the places of their terms; ``at`` moves on."""
+    """Copy postings to the places of their terms; ``at`` is the next free place of each term."""
     for i in range(len(terms)):
         place = at[terms[i]]
         out_docs[place] = docs[i]
@@ -132,7 +143,7 @@ def scatter(terms: Ints, docs: Ints, counts: Ints, at: Longs, out_docs: Ints, ou
 def look_up(
     ptr: Longs, docs: Ints, counts: Ints, terms: Ints, term_ptr: Longs, candidates: Ints, row_ptr: Longs
 ) -> Ints:
-    """How often each query term occurs in each candidate of its query, row after row, by bisection."""
+    """How often each query term occurs in each candidate of its query, by bisection, row by row."""
     queries = len(term_ptr) - 1
     total = 0
     for q in range(queries):

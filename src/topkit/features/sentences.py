@@ -1,11 +1,11 @@
-"""Sentence selection: the six features of a query and a sentence, and the best sentences of a document."""
+"""Sentence selection: six features of a query and a sentence, and the best sentences of a document."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +15,14 @@ from topkit.data import Dataset, InputError
 from topkit.features.analyser import Analyser
 
 SENTENCE_FEATURES = ("exact", "overlap", "overlap_syn", "lm", "length", "location")
+"""The features of :func:`sentence_features`, in the order of its columns."""
 MU = 10.0
-"""Smoothing of the language model: sentences are short, so a little goes a long way."""
+"""Smoothing of the language model: small, because sentences are short."""
 
 Synonyms = Mapping[str, frozenset[str]]
+"""Term → terms with the same meaning; see :func:`topkit.features.read_synonyms`."""
 Score = Callable[[Dataset], NDArray[np.float64]]
+"""A data set with the sentence features → one score per sentence."""
 
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|e\.g|i\.e|No|Fig|cf|al|inc|Inc)|\b[A-Z])\.$"
@@ -28,7 +31,7 @@ _BREAK = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])|\n
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text: they end with . ! or ? before a capital or a digit, or with a blank line.
+    """The sentences of a text: they end with . ! or ? before a capital or a digit, or at a blank line.
 
     >>> split_sentences("Dr. A. Smith came. Did he? Yes, at 3.15 p.m. today.")
     ['Dr. A. Smith came.', 'Did he?', 'Yes, at 3.15 p.m. today.']
@@ -46,6 +49,18 @@ def split_sentences(text: str) -> list[str]:
     return [*sentences, " ".join(last.split())] if last else sentences
 
 
+@dataclass(frozen=True)
+class Language:
+    """How query and sentences become terms, and which terms have the same meaning."""
+
+    analyser: Analyser = field(default_factory=Analyser)
+    synonyms: Synonyms = field(default_factory=dict)
+
+    def meanings(self, term: str) -> frozenset[str]:
+        """The term and its synonyms."""
+        return frozenset({term}) | self.synonyms.get(term, frozenset())
+
+
 @dataclass(frozen=True, eq=False)
 class Background:
     """How often each term occurs in a collection: p(w|C), which smooths the model of a sentence."""
@@ -55,62 +70,55 @@ class Background:
 
     @classmethod
     def of(cls, texts: Iterable[str], analyser: Analyser) -> Background:
+        """The term counts of texts."""
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(analyser.terms(text))
         return cls(counts, counts.total())
 
     def probability(self, term: str) -> float:
-        """p(w|C); a term that the collection lacks counts as half an occurrence."""
+        """p(w|C); a term that does not occur in the collection counts as half an occurrence."""
         return max(self.counts.get(term, 0), 0.5) / max(self.total, 1)
 
 
 def sentence_features(
-    query: str,
-    sentences: Sequence[str],
-    background: Background,
-    analyser: Analyser | None = None,
-    synonyms: Synonyms | None = None,
+    query: str, sentences: Sequence[str], background: Background, language: Language | None = None
 ) -> NDArray[np.float32]:
     """The six features of each sentence of a document, columns as :data:`SENTENCE_FEATURES`.
 
-    exact: 1 if the query stands in the sentence, letter by letter (case and blanks aside). overlap: share of
-    the query's terms that the sentence has, after stopping and stemming. overlap_syn: the same, where a
-    synonym counts too (equal to overlap without ``synonyms``). lm: Σ_w tf(w,Q) log((tf(w,S) + μ p(w|C)) /
-    (|S| + μ)). length: |S|, terms without stop words. location: number of the sentence over their count. A
-    query of stop words only has overlaps and lm of 0. Metzler and Kanungo, Machine Learned Sentence Selection
-    Strategies for Query-Biased Summarization, LR4IR 2008.
+    exact: 1 if the sentence contains the query as a string (ignoring case and spacing). overlap: share of the
+    query terms that occur in the sentence, after stopping and stemming. overlap_syn: the same, where synonyms
+    count too. lm: Σ_w tf(w,Q) log((tf(w,S) + μ p(w|C)) / (|S| + μ)). length: |S|, terms without stop words.
+    location: number of the sentence divided by their count. For a query of stop words, the overlaps and lm
+    are 0. Metzler and Kanungo, Machine Learned Sentence Selection Strategies for Query-Biased Summarization,
+    LR4IR 2008.
 
     >>> lm = Background({"wing": 3, "red": 1}, 4)
     >>> sentence_features("red wing", ["A red wing.", "Wings are blue."], lm)[:, [0, 1, 4, 5]].tolist()
     [[1.0, 1.0, 2.0, 0.5], [0.0, 0.5, 2.0, 1.0]]
     """
-    chosen = analyser or Analyser()
-    wanted = Counter(chosen.terms(query))
+    language = language or Language()
+    query_terms = Counter(language.analyser.terms(query))
     literal = " ".join(query.lower().split())
-    meanings = {term: _meanings(term, synonyms) for term in wanted}
+    meanings = {term: language.meanings(term) for term in query_terms}
     X = np.zeros((len(sentences), len(SENTENCE_FEATURES)), np.float32)
     for i, sentence in enumerate(sentences):
-        own = Counter(chosen.terms(sentence))
-        n = own.total()
-        shared = sum(term in own for term in wanted)
-        alike = sum(not meanings[term].isdisjoint(own) for term in wanted)
+        terms = Counter(language.analyser.terms(sentence))
+        n = terms.total()
+        matched = sum(term in terms for term in query_terms)
+        matched_synonyms = sum(not meanings[term].isdisjoint(terms) for term in query_terms)
         likelihood = sum(
-            times * np.log((own[term] + MU * background.probability(term)) / (n + MU))
-            for term, times in wanted.items()
+            times * np.log((terms[term] + MU * background.probability(term)) / (n + MU))
+            for term, times in query_terms.items()
         )
-        among = max(len(wanted), 1)
+        size = max(len(query_terms), 1)
         exact = bool(literal) and literal in " ".join(sentence.lower().split())
-        X[i] = exact, shared / among, alike / among, likelihood, n, (i + 1) / len(sentences)
+        X[i] = exact, matched / size, matched_synonyms / size, likelihood, n, (i + 1) / len(sentences)
     return X
 
 
-def _meanings(term: str, synonyms: Synonyms | None) -> frozenset[str]:
-    return frozenset({term}) | (synonyms or {}).get(term, frozenset())
-
-
 class Judged(NamedTuple):
-    """A query with the sentences of a document and which of them are relevant."""
+    """A query with the sentences of a document and their labels."""
 
     qid: str
     query: str
@@ -119,22 +127,20 @@ class Judged(NamedTuple):
 
 
 def sentence_dataset(
-    judged: Sequence[Judged],
-    background: Background,
-    analyser: Analyser | None = None,
-    synonyms: Synonyms | None = None,
+    judged: Sequence[Judged], background: Background, language: Language | None = None
 ) -> Dataset:
     """A data set whose documents are sentences (``qid:number``), for any ranker."""
     if not judged:
-        raise InputError("there are no judged sentences")
-    parts = [sentence_features(one.query, one.sentences, background, analyser, synonyms) for one in judged]
-    qids = [one.qid for one in judged for _ in one.sentences]
-    labels = [label for one in judged for label in one.labels]
+        raise InputError("no judged sentences", "give at least one query with sentences")
+    language = language or Language()
+    parts = [sentence_features(item.query, item.sentences, background, language) for item in judged]
+    qids = [item.qid for item in judged for _ in item.sentences]
+    labels = [label for item in judged for label in item.labels]
     return Dataset.build(np.concatenate(parts), labels, qids, feature_names=SENTENCE_FEATURES)
 
 
 class Selected(NamedTuple):
-    """A sentence of a document that was chosen for a query."""
+    """A sentence of a document that was selected for a query."""
 
     place: int
     """Its number in the document, from 1."""
@@ -150,24 +156,23 @@ def best_sentences(
     threshold: float | None = None,
     score: Score | None = None,
     background: Background | None = None,
-    analyser: Analyser | None = None,
-    synonyms: Synonyms | None = None,
+    language: Language | None = None,
 ) -> list[Selected]:
-    """The sentences of a document that answer a query best, best first; equal ones in the order of the text.
+    """The sentences of a document that answer a query best, best first; ties in the order of the text.
 
-    depth: at most so many. threshold: only those with at least this score. score: scores a data set with
-    :data:`SENTENCE_FEATURES`, such as ``ranker.score``; by default the language model. background: counts of
-    the collection; by default those of the document itself.
+    depth: largest number of sentences. threshold: smallest score. score: scores a data set with
+    :data:`SENTENCE_FEATURES`, such as ``ranker.score``; by default the language model. background: term
+    counts of the collection; by default those of the document.
 
     >>> [s.text for s in best_sentences("red wing", "It is late. The wing is red. Go home.", depth=1)]
     ['The wing is red.']
     """
-    chosen = analyser or Analyser()
+    language = language or Language()
     sentences = split_sentences(document)
     if not sentences:
         return []
-    known = background or Background.of(sentences, chosen)
-    X = sentence_features(query, sentences, known, chosen, synonyms)
+    background = background or Background.of(sentences, language.analyser)
+    X = sentence_features(query, sentences, background, language)
     data = Dataset.build(X, np.zeros(len(X)), ["q"] * len(X), feature_names=SENTENCE_FEATURES)
     values = X[:, SENTENCE_FEATURES.index("lm")] if score is None else score(data)
     order = np.argsort(-np.asarray(values, np.float64), kind="stable")[:depth]
@@ -178,15 +183,16 @@ def best_sentences(
 def highlight(
     sentence: str, query: str, before: str = "**", after: str = "**", analyser: Analyser | None = None
 ) -> str:
-    """The sentence with the words that match the query (by their stems) marked.
+    """The sentence with the words marked that match a query term (by their stems).
 
     >>> highlight("Wings, and a red one", "the wing")
     '**Wings**, and a red one'
     """
-    chosen = analyser or Analyser()
-    wanted = set(chosen.terms(query))
+    analyser = analyser or Analyser()
+    query_terms = set(analyser.terms(query))
 
     def mark(token: re.Match[str]) -> str:
-        return f"{before}{token[0]}{after}" if wanted.intersection(chosen.terms(token[0])) else token[0]
+        matches = query_terms.intersection(analyser.terms(token[0]))
+        return f"{before}{token[0]}{after}" if matches else token[0]
 
-    return re.sub(chosen.pattern, mark, sentence, flags=re.IGNORECASE)
+    return re.sub(analyser.pattern, mark, sentence, flags=re.IGNORECASE)

@@ -80,7 +80,13 @@ class Learner:
         heavy = None if weights is None else _checked_weights(weights, train.n_queries)
         if preferences is not None:
             preferences.check(train.ptr)
-        if clicks is not None and not getattr(self.method, "learns_from_clicks", False):
+        learns_from = getattr(self.method, "learns_from", ("labels", "preferences"))
+        if preferences is not None and "preferences" not in learns_from:
+            raise InputError(
+                f"the ranker {self.name!r} learns from labels, not from preferences",
+                "use a pairwise ranker with pairs='given', such as ranksvm",
+            )
+        if clicks is not None and "clicks" not in learns_from:
             raise InputError(f"the ranker {self.name!r} cannot learn from clicks", "use click-label")
         wanted = self.common.normalise
         preparation = Preparation.of(

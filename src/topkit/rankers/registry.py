@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import Any
 
 from topkit.data import InputError
+from topkit.data.settings import search_space
+from topkit.data.settings import settings_of as declared_settings
 from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
 from topkit.rankers.clicks.method import ClickLabelRanker
 from topkit.rankers.clicks.model import ClickLabel
-from topkit.rankers.contract import Method
-from topkit.rankers.ensemble import AdaBoostMH, McSVM, Mixture, TuneAndMix
 from topkit.rankers.features import NORMALISATION_NAMES, Preparation
 from topkit.rankers.files import read_model
 from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.isotonic import IsoRank, QBRank
 from topkit.rankers.learner import Common, Learner
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
-from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, ClassTrees, LinearClasses, McRank
+from topkit.rankers.mixture import Mixture
+from topkit.rankers.multiclass import (
+    AdaBoostMH,
+    BoostedProducts,
+    BoostedTrees,
+    ClassTrees,
+    LinearClasses,
+    McRank,
+    McSVM,
+)
+from topkit.rankers.names import MODELS, RANKERS
 from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
+from topkit.rankers.tune_and_mix import TuneAndMix
 from topkit.scorers import Linear, Network, Space, Trees
 
-RANKERS: dict[str, Callable[..., Method]] = {
+__all__ = ["MODELS", "RANKERS", "load_ranker", "ranker", "settings_of", "space_of"]
+
+RANKERS |= {
     **GRADIENT_METHODS,
     "ranksvm": RankSVM,
     "svmmap": SvmMap,
@@ -52,7 +65,7 @@ whose class attribute ``space`` says what a search may try; or an object with ``
 ``space(**settings)``, where the settings depend on each other.
 """
 
-MODELS: dict[str, Any] = {
+MODELS |= {
     model.kind: model
     for model in (
         Linear,
@@ -129,7 +142,8 @@ def settings_of(name: str, **settings: Any) -> dict[str, Any]:
 def space_of(name: str, **settings: Any) -> Space:
     """What a search may try for a ranker, without the settings that are given."""
     settings_of(name, **settings)
-    space: Any = getattr(RANKERS[name], "space", {})
+    make: Any = RANKERS[name]
+    space: Any = getattr(make, "space", None) or search_space(declared_settings(make))
     own = {key: value for key, value in settings.items() if key not in COMMON}
     found: Mapping[str, Any] = space(**own) if callable(space) else space
     return {key: choices for key, choices in found.items() if key not in settings}

@@ -11,15 +11,13 @@ import numpy as np
 from topkit.compute.cluster import Cluster
 from topkit.data import Dataset, InputError, Run, Strings, Truth, concatenate
 from topkit.data.partitions import Partition, plan_partitions
-from topkit.features import build_dataset, open_index
+from topkit.features import NoCandidatesError, build_dataset, open_index
 from topkit.fusion import AGGREGATORS, fuse
 from topkit.metrics import Evaluation, evaluate
 from topkit.rankers import load_ranker
 
 LEARN_ACROSS_QUERIES = ("agreement", "mallows", "ulara", "weighted-borda")
 """Aggregators that weigh rankers by what they do on all queries, which a map cannot see."""
-
-NO_CANDIDATE = "no query has a candidate"
 
 
 def evaluate_on(
@@ -109,7 +107,7 @@ def build_dataset_on(
         tasks.append(({q: queries[q] for q in own}, {q: grades[q] for q in own if q in grades}))
     parts = [part for part in cluster.map(_built, tasks, fspath(index), settings) if part is not None]
     if not parts:
-        raise InputError(NO_CANDIDATE, "check that queries and corpus belong together")
+        raise NoCandidatesError("no query has a candidate", "check that queries and corpus belong together")
     return concatenate(parts)
 
 
@@ -119,7 +117,5 @@ def _built(
     queries, grades = task
     try:
         return build_dataset(open_index(index), queries, grades, **settings)[0]
-    except InputError as error:
-        if error.problem != NO_CANDIDATE:
-            raise
+    except NoCandidatesError:
         return None  # the queries of other tasks may have some

@@ -1,3 +1,3 @@
-"""Clicks and grades together: a Bayesian ranker that learns online from result pages."""
+"""A Bayesian ranker that learns from grades and, online, from clicks on result pages."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Beliefs: an independent Gaussian for every weight, and a few noises with their probabilities."""
+"""Beliefs: an independent Gaussian for each weight, and a few noise variances with probabilities."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from topkit.rankers.clicks.events import Events, Layout
 from topkit.scorers import Floats
 
 NOISES = 4
-"""Points that stand for the Gamma distribution of the noise's precision."""
+"""Quadrature points of the Gamma prior of the noise precision; four are within 0.02 of the exact link."""
 SHAPE = 2.0
-"""Shape of that Gamma; its mean is 1. Integrated out, the link is Student's t with 2·SHAPE degrees of
-freedom."""
+"""Shape of that Gamma prior; its mean is 1. The link is then Student's t with 2·SHAPE degrees of freedom."""
 
 
 def noise_prior(points: int = NOISES, shape: float = SHAPE) -> tuple[Floats, Floats]:
-    """Noise variances and their probabilities: Gauss–Laguerre points of a Gamma of mean 1 on 1/variance.
+    """Noise variances and probabilities: Gauss–Laguerre points of a Gamma prior of mean 1 on 1/variance.
 
     >>> variances, shares = noise_prior()
     >>> round(float(shares.sum()), 12), round(float(shares @ (1 / variances)), 12)
@@ -32,13 +31,13 @@ def noise_prior(points: int = NOISES, shape: float = SHAPE) -> tuple[Floats, Flo
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What is known of the weights of one generalised linear model."""
+    """Posterior of the weights of one generalised linear model."""
 
     mean: Floats
     variance: Floats
     noise: Floats
     share: Floats
-    """Probability of each noise: as at first for clicks, where its scale is free; learnt for grades."""
+    """Probability of each noise variance: fixed for clicks, whose scale is free; learned for grades."""
 
     @classmethod
     def prior(cls, layout: Layout, spread: float, memory: float) -> Beliefs:
@@ -48,17 +47,18 @@ class Beliefs:
         return cls(np.zeros(len(layout)), variance, *noise_prior())
 
     def after_clicks(self, events: Events, X: NDArray[np.float32]) -> tuple[Beliefs, float]:
-        """The beliefs after a pass over events, and the log-likelihood of each before it was seen, summed."""
+        """The beliefs after a pass over events, and the sum of the predictive log-likelihoods."""
         from topkit.rankers.clicks import kernels
 
-        new = replace(self, mean=self.mean.copy(), variance=self.variance.copy())
+        posterior = replace(self, mean=self.mean.copy(), variance=self.variance.copy())
         likelihood = kernels.learn_clicks(
-            new.mean, new.variance, new.noise, new.share, X, events.row, events.slots, events.clicked
-        )
-        return new, float(likelihood)
+            posterior.mean, posterior.variance, self.noise, self.share, X, events.row, events.slots,
+            events.clicked,
+        )  # fmt: skip
+        return posterior, float(likelihood)
 
     def sums(self, X: NDArray[np.float32], row: NDArray[np.int64], slots: NDArray[np.int64]) -> Floats:
-        """Mean and variance of s = w·x of each document, two columns."""
+        """Mean and variance of s = w·x for each document, two columns."""
         from topkit.rankers.clicks import kernels
 
         out = np.empty((len(slots), 2))
@@ -66,7 +66,7 @@ class Beliefs:
         return out
 
     def above(self, mean: Floats, variance: Floats) -> Floats:
-        """P(s + noise > 0) for Gaussian s, the noise integrated out."""
+        """P(s + noise > 0) for Gaussian s, with the noise integrated out."""
         from scipy.special import ndtr
 
         total = np.zeros(np.broadcast_shapes(mean.shape, variance.shape))
@@ -76,5 +76,5 @@ class Beliefs:
 
     def click_probability(self, events: Events, X: NDArray[np.float32]) -> Floats:
         """The probability of a click on each examined document."""
-        found = self.sums(X, events.row, events.slots)
-        return self.above(found[:, 0], found[:, 1])
+        sums = self.sums(X, events.row, events.slots)
+        return self.above(sums[:, 0], sums[:, 1])

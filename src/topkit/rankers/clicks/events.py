@@ -1,4 +1,4 @@
-"""From result pages to click events: who was examined, which features and which memory weights each has."""
+"""From result pages to click events: the examined documents, their features and their memory weights."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from topkit.data import Dataset, Page
 
 Ints = NDArray[np.int64]
 CHUNK = 2_000
-"""Pages that are turned into arrays at a time; what bounds the memory of a stream."""
+"""Pages converted to arrays at a time: this bounds the memory that a stream needs."""
 
 
 @dataclass(frozen=True)
 class Clicks:
-    """Result pages to learn from, and a data set that holds the features of their documents (or none).
+    """Result pages to learn from, and optionally a data set with the features of their documents.
 
-    ``pages`` may be any iterable, such as :func:`topkit.data.read_pages` of a long file. Documents that the
-    data set does not hold are learnt about without features.
+    ``pages`` may be any iterable, such as :func:`topkit.data.read_pages` of a long file. Documents that are
+    not in the data set have no features.
     """
 
     pages: Iterable[Page]
     features: Dataset | None = None
 
     def prepared(self, prepare: Callable[[Dataset], Dataset]) -> Clicks:
-        """The same pages with features made ready for a model."""
+        """The same pages with prepared features."""
         return self if self.features is None else replace(self, features=prepare(self.features))
 
 
 def examined(page: Page) -> int:
-    """How many documents from the top were examined: all down to the last click, none without a click.
+    """The number of examined documents: all down to the last click, none without a click.
 
     >>> examined(Page("q", ("a", "b", "c"), (True, True, False)))
     2
@@ -45,10 +45,10 @@ def examined(page: Page) -> int:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where weights are: one a feature, a bias, one a position, and a table of memory weights.
+    """Positions of the weights: one per feature, a bias, one per position, and a table of memory weights.
 
-    Memory weights of queries, documents and query–document pairs share the table by hash, which bounds the
-    memory whatever the stream holds; in a table with room, two seldom meet.
+    Memory weights of queries, documents and query–document pairs share the table by hash, so the model has a
+    fixed size for any stream; in a table that is large enough, collisions are rare.
     """
 
     features: int
@@ -68,25 +68,26 @@ class Layout:
         return self.table + self.slots
 
     def position(self, place: int) -> int:
-        """The weight of a place on the page, counted from 1; places beyond the last share its weight."""
+        """The weight of a position on the page, counted from 1; later positions share the last weight."""
         return self.bias + min(place, self.positions)
 
     def memories(self, query: str, docs: Iterable[str]) -> list[tuple[int, int, int]]:
-        """The weights of the query, of each document and of each pair of both."""
+        """For each document, the weights of the query, of the document, and of the pair of both."""
         key = crc32(query.encode("utf-8", "surrogateescape"))
         start, slots = self.table, self.slots
-        own = start + key % slots
-        found = []
+        of_query = start + key % slots
+        weights = []
         for doc in docs:
             name = doc.encode("utf-8", "surrogateescape")
-            # other starting values keep a document and a pair of equal text apart
-            found.append((own, start + crc32(name, 1) % slots, start + crc32(name, key ^ 0x9E3779B9) % slots))
-        return found
+            # Different starting values give a document and a pair different hashes.
+            of_doc, of_pair = crc32(name, 1) % slots, crc32(name, key ^ 0x9E3779B9) % slots
+            weights.append((of_query, start + of_doc, start + of_pair))
+        return weights
 
 
 @dataclass(frozen=True)
 class Events:
-    """Examined documents as arrays: the row of their features (−1 for none), weights of value 1, clicks."""
+    """Examined documents as arrays: row of the features (−1 for none), weights with input 1, clicks."""
 
     row: Ints
     slots: Ints
@@ -94,18 +95,18 @@ class Events:
 
     @classmethod
     def of(cls, pages: Iterable[Page], layout: Layout, rows: dict[tuple[str, str], int]) -> Self:
-        """The examined documents of pages, page by page and top down."""
+        """The examined documents, page by page and from the top."""
         row: list[int] = []
         place: list[int] = []
         memory: list[tuple[int, int, int]] = []
         clicked: list[bool] = []
         for page in pages:
-            seen = examined(page)
-            docs = page.docs[:seen]
-            row += [rows.get((page.query, doc), -1) for doc in docs] if rows else [-1] * seen
-            place += range(1, seen + 1)
+            count = examined(page)
+            docs = page.docs[:count]
+            row += [rows.get((page.query, doc), -1) for doc in docs] if rows else [-1] * count
+            place += range(1, count + 1)
             memory += layout.memories(page.query, docs)
-            clicked += page.clicks[:seen]
+            clicked += page.clicks[:count]
         slots = np.empty((len(row), 5), np.int64)
         slots[:, 0] = layout.bias
         slots[:, 1] = layout.bias + np.minimum(place, layout.positions)
@@ -116,7 +117,7 @@ class Events:
 def streamed(
     pages: Iterable[Page], layout: Layout, rows: dict[tuple[str, str], int], size: int = CHUNK
 ) -> Iterator[Events]:
-    """The events of a stream of pages, some pages at a time."""
+    """The events of a stream of pages, ``size`` pages at a time."""
     source = iter(pages)
     while chunk := list(islice(source, size)):
         yield Events.of(chunk, layout, rows)

@@ -1,4 +1,4 @@
-"""Grades as ordinal regression: s plus noise falls between boundaries that are learnt with the weights."""
+"""Grades as ordinal regression: s plus noise lies between boundaries that are learned with the weights."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.scorers import Floats
 
 LARGEST = 30.0
-"""Grades above it are counted from the top, because 2^g of a long full order is no number."""
+"""If a grade is larger, gains are scaled down: 2^g of a long full order would overflow."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The grades there are, and beliefs about the boundaries between them."""
+    """The grades of the training data, and beliefs about the boundaries between them."""
 
     levels: Floats
     """The grades, rising."""
@@ -27,7 +27,7 @@ class Scale:
 
     @classmethod
     def of(cls, grades: Floats, weights: Floats) -> Scale:
-        """Boundaries start where a normal distribution has the frequencies of the grades, deviation ½."""
+        """Boundaries start at the normal quantiles of the grade frequencies, with deviation ½."""
         from scipy.special import ndtri
 
         levels = np.unique(grades[weights > 0])
@@ -38,15 +38,16 @@ class Scale:
         return cls(levels, bound, np.concatenate([[0.0], np.full(len(middle), 0.25), [0.0]]))
 
     def levels_of(self, grades: Floats) -> NDArray[np.int64]:
-        """The number of each grade's level, from 0."""
-        found = np.searchsorted(self.levels, grades)
-        strange = (found == len(self.levels)) | (
-            self.levels[np.minimum(found, len(self.levels) - 1)] != grades
-        )
-        if strange.any():
+        """The index of each grade's level, from 0."""
+        index = np.searchsorted(self.levels, grades)
+        nearest = self.levels[np.minimum(index, len(self.levels) - 1)]
+        unknown = (index == len(self.levels)) | (nearest != grades)
+        if unknown.any():
             known = ", ".join(f"{level:g}" for level in self.levels[:8])
-            raise InputError(f"the grade {grades[strange][0]:g} is not one of training ({known})")
-        return found.astype(np.int64)
+            raise InputError(
+                f"grade {grades[unknown][0]:g} does not occur in the training data", f"use one of {known}"
+            )
+        return index.astype(np.int64)
 
     def learn(
         self,
@@ -56,29 +57,29 @@ class Scale:
         grades: Floats,
         weights: Floats,
     ) -> tuple[Scale, Beliefs]:
-        """Scale and beliefs after a pass over graded documents."""
+        """The scale and the beliefs after a pass over graded documents."""
         from topkit.rankers.clicks import kernels
 
-        new = replace(
+        posterior = replace(
             beliefs, mean=beliefs.mean.copy(), variance=beliefs.variance.copy(), share=beliefs.share.copy()
         )
         bound, variance = self.bound.copy(), self.variance.copy()
         kernels.learn_grades(
-            new.mean, new.variance, bound, variance, new.noise, new.share, X, slots, self.levels_of(grades),
-            weights
+            posterior.mean, posterior.variance, bound, variance, posterior.noise, posterior.share, X, slots,
+            self.levels_of(grades), weights,
         )  # fmt: skip
-        return replace(self, bound=bound, variance=variance), new
+        return replace(self, bound=bound, variance=variance), posterior
 
     @property
     def gains(self) -> Floats:
-        """2^g − 1 of each level, none below 0, in units that keep the largest below 2^30 (full orders)."""
+        """2^g − 1 of each level, at least 0; scaled so that the largest is below 2^30 (full orders)."""
         grades = np.maximum(self.levels, 0.0)
         shift = max(float(grades.max(initial=0.0)) - LARGEST, 0.0)
         gains: Floats = np.exp2(grades - shift) - np.exp2(-shift)
         return gains
 
     def expected_gain(self, beliefs: Beliefs, mean: Floats, variance: Floats) -> Floats:
-        """E[gain] of documents with Gaussian s: Σ (rise of the gain at a boundary)·P(s + noise above it)."""
+        """E[gain] for Gaussian s: Σ (increase of the gain at a boundary)·P(s + noise above it)."""
         gains = self.gains
         total = np.full(len(mean), gains[0] if len(gains) else 0.0)
         for j in range(1, len(gains)):

@@ -1,8 +1,8 @@
-"""Numba kernels of the click-and-label ranker: exact moment matching, one event after the other.
+"""Numba kernels of the click-and-label ranker: exact moment matching, one event at a time.
 
 For a Gaussian belief N(m, v) about s and a likelihood with normaliser Z(m), the posterior has mean
-m + v·(ln Z)' and variance v + v²·(ln Z)''. With s = Σ x_i w_i and independent weights, w_i takes its share:
-mean_i += x_i·v_i·(ln Z)' and v_i += (x_i·v_i)²·(ln Z)''. Both are exact for each weight by itself.
+m + v·(ln Z)' and variance v + v²·(ln Z)''. With s = Σ x_i w_i and independent weights, the update of w_i is
+mean_i += x_i·v_i·(ln Z)' and v_i += (x_i·v_i)²·(ln Z)''. Both are exact for each weight separately.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 ROOT_HALF = math.sqrt(0.5)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 SMALLEST = 1e-12
-"""An event less likely than this under every noise is passed over: rounding would decide what it teaches."""
+"""Less likely events are skipped: their update would be dominated by rounding errors."""
 
 # Gauss–Legendre nodes and weights of 20 points on (0, 1).
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -42,8 +42,8 @@ def normal_pdf(x: float) -> float:
 def both_above(a: float, b: float, r: float) -> float:
     """P(U > −a, V > −b) for standard normal U, V of correlation −1 < r ≤ 0.
 
-    It is Φ(a)Φ(b) + ∫_0^r φ₂(a, b; t) dt. With t = −sin θ the integrand changes at the pace of cos θ, so
-    halving the way to the end as often as cos θ halves keeps every piece smooth for 20 points.
+    It is Φ(a)Φ(b) + ∫_0^r φ₂(a, b; t) dt. With t = −sin θ the integrand varies on the scale of cos θ. Halving
+    the remaining interval each time cos θ halves keeps every piece smooth enough for 20 points.
     """
     end = math.asin(-r)
     pieces = 2 + int(-math.log2(max(math.cos(end), 1e-9)))
@@ -59,8 +59,42 @@ def both_above(a: float, b: float, r: float) -> float:
             )
         total += part * (right - left)
         left = right
-    found: float = normal_cdf(a) * normal_cdf(b) - total / (2.0 * math.pi)
-    return max(found, 0.0)
+    probability: float = normal_cdf(a) * normal_cdf(b) - total / (2.0 * math.pi)
+    return max(probability, 0.0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def belief_of(
+    mean: Floats, variance: Floats, X: NDArray[np.float32], row: int, slots: Ints, e: int
+) -> tuple[float, float]:
+    """Mean and variance of s for event e with the features X[row] (none if negative)."""
+    m, v = 0.0, 0.0
+    for j in range(slots.shape[1]):
+        m += mean[slots[e, j]]
+        v += variance[slots[e, j]]
+    if row >= 0:
+        for f in range(X.shape[1]):
+            x = X[row, f]
+            m += x * mean[f]
+            v += x * x * variance[f]
+    return m, v
+
+
+@njit(cache=True, nogil=True, inline="always")
+def update_weights(
+    mean: Floats, variance: Floats, X: NDArray[np.float32], row: int, slots: Ints, e: int, slope: float,
+    bend: float,
+) -> None:  # fmt: skip
+    """Update the weights of event e by slope = (ln Z)' and bend = −(ln Z)''."""
+    for j in range(slots.shape[1]):
+        i = slots[e, j]
+        mean[i] += variance[i] * slope
+        variance[i] -= variance[i] * variance[i] * bend
+    if row >= 0:
+        for f in range(X.shape[1]):
+            pull = X[row, f] * variance[f]
+            mean[f] += pull * slope
+            variance[f] -= pull * pull * bend
 
 
 @njit(cache=True, nogil=True)
@@ -74,23 +108,15 @@ def learn_clicks(
     slots: Ints,
     clicked: NDArray[np.bool_],
 ) -> float:
-    """One pass over examined documents; the sum of the log-likelihoods of each before it was learnt.
+    """One pass over examined documents; returns the sum of their predictive log-likelihoods.
 
-    Event e has features X[row[e]] (none if negative), which belong to weights 0, 1, …, and the weights
-    ``slots[e]`` with value 1. The noise is integrated out: P(click | s) = Σ share_k·Φ(s/√noise_k).
+    Event e has the features X[row[e]] (none if negative), which belong to weights 0, 1, …, and the weights
+    ``slots[e]`` with input 1. The noise is integrated out: P(click | s) = Σ share_k·Φ(s/√noise_k).
     """
-    d, kinds = X.shape[1], len(noise)
+    kinds = len(noise)
     total = 0.0
     for e in range(len(clicked)):
-        m, v = 0.0, 0.0
-        for j in range(slots.shape[1]):
-            m += mean[slots[e, j]]
-            v += variance[slots[e, j]]
-        at = row[e]
-        if at >= 0:
-            for f in range(d):
-                m += X[at, f] * mean[f]
-                v += X[at, f] * X[at, f] * variance[f]
+        m, v = belief_of(mean, variance, X, row[e], slots, e)
         t = 1.0 if clicked[e] else -1.0
         z, slope, bend = 0.0, 0.0, 0.0
         for k in range(kinds):
@@ -105,16 +131,7 @@ def learn_clicks(
             continue
         slope /= z
         bend = slope * slope + bend / z  # −(ln Z)''
-        slope *= t
-        for j in range(slots.shape[1]):
-            i = slots[e, j]
-            mean[i] += variance[i] * slope
-            variance[i] -= variance[i] * variance[i] * bend
-        if at >= 0:
-            for f in range(d):
-                pull = X[at, f] * variance[f]
-                mean[f] += pull * slope
-                variance[f] -= pull * pull * bend
+        update_weights(mean, variance, X, row[e], slots, e, t * slope, bend)
     return total
 
 
@@ -122,8 +139,8 @@ def learn_clicks(
 def interval(m: float, v: float, low: float, low_v: float, high: float, high_v: float, out: Floats) -> None:
     """Z = P(b₁ < z < b₂) for independent Gaussians z, b₁, b₂, and its first and second derivatives.
 
-    ``out`` gets Z, then first and second derivative in the mean of z, of b₁ and of b₂. An infinite mean of a
-    boundary says that there is none.
+    ``out`` gets Z, then the first and second derivative in the means of z, b₁ and b₂. A boundary with an
+    infinite mean does not exist.
     """
     out[:] = 0.0
     s1, s2 = math.sqrt(v + low_v), math.sqrt(v + high_v)
@@ -151,11 +168,13 @@ def interval(m: float, v: float, low: float, low_v: float, high: float, high_v: 
 
 @njit(cache=True, nogil=True)
 def temper(v: float, slope: float, bend: float, weight: float) -> tuple[float, float]:
-    """Slope and bend of a likelihood to the power ``weight``, from those of the likelihood, for a belief
-    v."""
-    left = max(1.0 - v * bend, 1e-12)  # posterior variance over v
+    """Slope and curvature of a likelihood to the power ``weight``, from those of the likelihood itself.
+
+    v is the variance of the belief.
+    """
+    left = max(1.0 - v * bend, 1e-12)  # posterior variance divided by v
     after = v / (1.0 + weight * (1.0 / left - 1.0))
-    # the posterior mean moves by v·slope = (posterior variance)·(what the likelihood adds to mean/variance)
+    # v·slope = (posterior variance)·(what the likelihood adds to mean/variance)
     return weight * (slope / left) * after / v, (v - after) / (v * v)
 
 
@@ -174,22 +193,16 @@ def learn_grades(
 ) -> float:
     """One pass over graded documents: s plus noise lies between the boundaries of its level.
 
-    ``bound`` holds −∞, the boundaries between levels, and ∞. The noise is one of ``noise`` for all grades,
-    and ``share``, the belief which, follows Bayes' rule. Returns the sum of log-likelihoods.
+    ``bound`` holds −∞, the boundaries between levels, and ∞. All grades share one noise variance, one of
+    ``noise``; its probabilities ``share`` are updated by Bayes' rule. Returns the sum of log-likelihoods.
     """
-    d, kinds = X.shape[1], len(noise)
+    kinds = len(noise)
     parts, sums, z_of = np.empty(7), np.empty(7), np.empty(kinds)
     total = 0.0
     for e in range(len(level)):
         if weight[e] == 0.0:
             continue
-        m, v = 0.0, 0.0
-        for j in range(slots.shape[1]):
-            m += mean[slots[e, j]]
-            v += variance[slots[e, j]]
-        for f in range(d):
-            m += X[e, f] * mean[f]
-            v += X[e, f] * X[e, f] * variance[f]
+        m, v = belief_of(mean, variance, X, e, slots, e)
         low, high = level[e], level[e] + 1
         sums[:] = 0.0
         for k in range(kinds):
@@ -207,14 +220,7 @@ def learn_grades(
         share /= share.sum()
         slope = sums[1] / z
         slope, bend = temper(v, slope, slope * slope - sums[2] / z, weight[e])
-        for j in range(slots.shape[1]):
-            i = slots[e, j]
-            mean[i] += variance[i] * slope
-            variance[i] -= variance[i] * variance[i] * bend
-        for f in range(d):
-            pull = X[e, f] * variance[f]
-            mean[f] += pull * slope
-            variance[f] -= pull * pull * bend
+        update_weights(mean, variance, X, e, slots, e, slope, bend)
         for side, at in ((0, low), (1, high)):
             if not math.isinf(bound[at]):
                 slope = sums[3 + 2 * side] / z
@@ -230,15 +236,6 @@ def learn_grades(
 def predict(
     mean: Floats, variance: Floats, X: NDArray[np.float32], row: Ints, slots: Ints, out: Floats
 ) -> None:
-    """Mean and variance of s of each event."""
+    """Mean and variance of s for each event."""
     for e in range(len(slots)):
-        m, v = 0.0, 0.0
-        for j in range(slots.shape[1]):
-            m += mean[slots[e, j]]
-            v += variance[slots[e, j]]
-        if row[e] >= 0:
-            for f in range(X.shape[1]):
-                x = X[row[e], f]
-                m += x * mean[f]
-                v += x * x * variance[f]
-        out[e, 0], out[e, 1] = m, v
+        out[e, 0], out[e, 1] = belief_of(mean, variance, X, row[e], slots, e)

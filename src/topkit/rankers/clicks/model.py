@@ -1,4 +1,4 @@
-"""The click-and-label model: predicts clicks and grades, and ranks by the utility it expects of them."""
+"""The click-and-label model: predicts clicks and grades, and ranks by the expected utility of both."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ Features = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ClickLabel:
-    """Two generalised linear models over the same weights' layout, one for clicks and one for grades.
+    """Two generalised linear models with the same layout of weights, one for clicks and one for grades.
 
     A document's utility is (1 − λ)·E[gain of its grade] + λ·P(click at the first position).
     """
 
     kind: ClassVar[str] = "click-label"
+    requires: ClassVar[tuple[str, ...]] = ()
     layout: Layout
     clicks: Beliefs
     labels: Beliefs
@@ -34,12 +35,12 @@ class ClickLabel:
     mix: float
     """λ."""
     diversity: float = 0.0
-    """How fast the worth of further clicks on a page falls; 0 counts all alike."""
+    """How fast the utility of further clicks on a page falls; 0 counts all clicks equally."""
 
     # ------------------------------------------------------------------ learning
 
     def after_pages(self, clicks: Clicks, report: Report = silent) -> tuple[ClickLabel, float, int]:
-        """The model after a stream of pages; the log-likelihood of their events in turn, and their number."""
+        """The model after a stream of pages, its predictive log-likelihood, and its number of events."""
         rows, X = rows_by_name(clicks.features), self._features(clicks.features)
         beliefs, likelihood, count = self.clicks, 0.0, 0
         for events in streamed(clicks.pages, self.layout, rows):
@@ -50,7 +51,7 @@ class ClickLabel:
         return replace(self, clicks=beliefs), likelihood, count
 
     def after_grades(self, data: Dataset, weights: Floats, seed: int) -> ClickLabel:
-        """The model after the grades of a data set, in an order that only names decide (and the seed)."""
+        """The model after the grades of a data set, in an order that depends on names and seed only."""
         names = data.names_of_documents().tolist()
         query = data.query_index
         key = [crc32(f"{seed}\t{data.qids[query[i]]}\t{name}".encode()) for i, name in enumerate(names)]
@@ -67,17 +68,17 @@ class ClickLabel:
     # ------------------------------------------------------------------ predicting
 
     def click_probability(self, data: Dataset, place: int = 1) -> Floats:
-        """The probability of a click on each document if it is examined at this place of the page."""
-        found = self.clicks.sums(self._features(data), np.arange(len(data)), self._click_slots(data, place))
-        return self.clicks.above(found[:, 0], found[:, 1])
+        """The probability of a click on each document if it is examined at this position of the page."""
+        sums = self.clicks.sums(self._features(data), np.arange(len(data)), self._click_slots(data, place))
+        return self.clicks.above(sums[:, 0], sums[:, 1])
 
     def expected_gain(self, data: Dataset) -> Floats:
         """The expected gain 2^g − 1 of each document's grade."""
-        found = self.labels.sums(self._features(data), np.arange(len(data)), self._memories(data))
-        return self.scale.expected_gain(self.labels, found[:, 0], found[:, 1])
+        sums = self.labels.sums(self._features(data), np.arange(len(data)), self._memories(data))
+        return self.scale.expected_gain(self.labels, sums[:, 0], sums[:, 1])
 
     def score(self, data: Dataset) -> Floats:
-        """The expected utility; with diversity, the places of a page that is filled from the top."""
+        """The expected utility; with diversity, scores that fall along a page filled from the top."""
         gain, click = self.expected_gain(data), self.click_probability(data)
         utility: Floats = (1.0 - self.mix) * gain + self.mix * click
         if self.diversity == 0:
@@ -85,18 +86,18 @@ class ClickLabel:
         return diverse_places(self, data, gain, utility)
 
     def log_likelihoods(self, clicks: Clicks) -> Floats:
-        """The log-likelihood of what happened to each examined document; nothing is learnt."""
+        """The log-likelihood of the click or skip of each examined document, without learning from it."""
         rows, X = rows_by_name(clicks.features), self._features(clicks.features)
-        found = [np.zeros(0)]
+        parts = [np.zeros(0)]
         for events in streamed(clicks.pages, self.layout, rows):
             p = np.clip(self.clicks.click_probability(events, X), 1e-12, 1 - 1e-12)
-            found.append(np.log(np.where(events.clicked, p, 1 - p)))
-        return np.concatenate(found)
+            parts.append(np.log(np.where(events.clicked, p, 1 - p)))
+        return np.concatenate(parts)
 
     def inspect(self, data: Dataset, query: str | None = None) -> list[dict[str, Any]]:
-        """Mean and deviation of the weights with names, of both models: features, bias, positions, memories.
+        """Mean and deviation of named weights of both models: features, bias, positions and memory weights.
 
-        ``data`` gives the names of features and, for one query, of its documents.
+        ``data`` provides the names of features and, for one query, of its documents.
         """
         named = [(f"feature {name}", i) for i, name in enumerate(data.names_of_features())]
         named.append(("bias", self.layout.bias))
@@ -106,8 +107,8 @@ class ClickLabel:
             documents = data.names_of_documents()[rows].tolist()
             memories = self.layout.memories(query, documents)
             named.append((f"query {query}", memories[0][0]))
-            for name, (_, own, pair) in zip(documents, memories, strict=True):
-                named += [(f"document {name}", own), (f"query {query} document {name}", pair)]
+            for name, (_, document, pair) in zip(documents, memories, strict=True):
+                named += [(f"document {name}", document), (f"query {query} document {name}", pair)]
         return [
             {
                 "weight": name,
@@ -128,8 +129,8 @@ class ClickLabel:
 
     def _memories(self, data: Dataset) -> NDArray[np.int64]:
         names = data.names_of_documents()
-        found = [self.layout.memories(qid, names[rows].tolist()) for qid, rows in data]
-        return np.array([slots for query in found for slots in query], np.int64).reshape(len(data), 3)
+        weights = [slots for qid, rows in data for slots in self.layout.memories(qid, names[rows].tolist())]
+        return np.array(weights, np.int64).reshape(len(data), 3)
 
     def _click_slots(self, data: Dataset, place: int) -> NDArray[np.int64]:
         ends = np.array([self.layout.bias, self.layout.position(place)], np.int64)
@@ -165,11 +166,11 @@ class ClickLabel:
         ]
         for beliefs in both:
             if beliefs.mean.shape != (len(layout),) or beliefs.variance.shape != (len(layout),):
-                raise ValueError("each weight has a mean and a variance")
+                raise ValueError("each weight needs a mean and a variance")
             if not (beliefs.variance > 0).all() or beliefs.noise.shape != beliefs.share.shape:
-                raise ValueError("variances must be above 0, and each noise has its share")
+                raise ValueError("variances must be greater than 0, and each noise needs a probability")
         bound = np.concatenate([[-np.inf], array("bound"), [np.inf]])
         scale = Scale(array("levels"), bound, array("bound_variance"))
         if len(bound) != len(scale.levels) + 1 or scale.variance.shape != bound.shape:
-            raise ValueError("grades and boundaries do not fit")
+            raise ValueError("the numbers of grades and boundaries do not match")
         return cls(layout, both[0], both[1], scale, float(values["mix"]), float(values["diversity"]))

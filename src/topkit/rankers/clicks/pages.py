@@ -1,4 +1,4 @@
-"""Result pages as a data set, for logs that come without features."""
+"""Result pages as a data set, for logs without features."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from topkit.data import Dataset, InputError, Page
 
 
 def pages_data(pages: Iterable[Page], graded: bool = True) -> Dataset:
-    """Documents of pages as a data set with one feature, 1/position as shown (the mean over pages).
+    """The documents of pages as a data set with one feature: the mean of 1/position over pages.
 
-    With ``graded``, labels are grades (the last one given counts, below 0 becomes 0) and only graded
-    documents are in it, unless no page has grades. Otherwise all documents are in it, with label 0.
+    With ``graded``, labels are grades (the last one of a document counts, negative grades become 0) and only
+    graded documents are included, unless no page has grades. Otherwise all documents are included, with
+    label 0.
 
     >>> page = Page("q", ("a", "b", "c"), (False, True, False), grades=(2.0, -2.0, 0.0))
     >>> pages_data([page]).y.tolist()
@@ -28,7 +29,7 @@ def pages_data(pages: Iterable[Page], graded: bool = True) -> Dataset:
         if graded and page.grades:
             grades.setdefault(page.query, {}).update(zip(page.docs, page.grades, strict=True))
     if not shown:
-        raise InputError("there are no pages")
+        raise InputError("no pages to read", "give at least one result page")
     known = [
         (query, doc, float(np.mean(places)), max(grades.get(query, {}).get(doc, 0.0), 0.0))
         for query, docs in shown.items()

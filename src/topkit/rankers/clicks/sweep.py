@@ -1,4 +1,4 @@
-"""What clicks bring: the click measure S_clicks, and a sweep over λ."""
+"""The benefit of clicks: the measure S_clicks, and a sweep over λ."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.learner import Learner
 
 MIXES = tuple(round(0.1 * i, 1) for i in range(11))
+"""Values of λ to try."""
 Counts = dict[str, dict[str, tuple[int, int]]]
 """Query → document → (clicks, examinations)."""
 
@@ -34,20 +35,20 @@ def click_counts(pages: Iterable[Page]) -> Counts:
 def s_clicks(run: Run, counts: Counts) -> dict[str, float]:
     """S_clicks of each query with examined documents: Σ_p d(p)·clicks(p) / Σ_p examinations(p).
 
-    d(p) = 1/log2(1 + p). Documents that nobody examined count nothing. A higher value puts documents with a
-    high click rate first; values compare rankings of the same documents only.
+    d(p) = 1/log2(1 + p). Documents that were never examined are ignored. The value is high if documents with
+    a high click rate come first; compare it only between rankings of the same documents.
 
     >>> run = Run.of({"q": [("b", 2.0), ("a", 1.0)]})
     >>> s_clicks(run, {"q": {"a": (0, 1), "b": (1, 1)}})
     {'q': 0.5}
     """
-    found = {}
+    values = {}
     for qid in run:
         known = [(place, counts.get(qid, {}).get(doc, (0, 0))) for place, (doc, _) in enumerate(run[qid], 1)]
         looks = sum(examinations for _, (_, examinations) in known)
         if looks:
-            found[qid] = sum(clicks / log2(1 + place) for place, (clicks, _) in known) / looks
-    return found
+            values[qid] = sum(clicks / log2(1 + place) for place, (clicks, _) in known) / looks
+    return values
 
 
 def mix_sweep(
@@ -58,9 +59,9 @@ def mix_sweep(
     metric: str = "ndcg@10",
     convention: str = "trec",
 ) -> list[dict[str, Any]]:
-    """The measure and S_clicks on a data set for each λ, without training again: λ is part of the utility.
+    """The metric and S_clicks on a data set for each λ, without retraining: λ is part of the utility only.
 
-    The values of each query are kept, so that folds can be pooled and differences tested.
+    Values are per query, so that folds can be pooled and differences tested.
     """
     if not isinstance(ranker.model, ClickLabel):
         raise InputError(f"the ranker {ranker.name!r} is not a fitted click-label ranker", "fit one first")
@@ -75,7 +76,7 @@ def mix_sweep(
 
 
 def topic_folds(queries: Sequence[str], pages: Iterable[Page], count: int, seed: int = 0) -> list[int]:
-    """The fold of each query, from 0: queries that share a session are about one topic, and stay together.
+    """The fold of each query, from 0; queries that share a session are about one topic and share a fold.
 
     >>> shown = (("a", "s1"), ("b", "s1"), ("c", "s2"))
     >>> pages = [Page(query, ("d",), (True,), session) for query, session in shown]
@@ -87,7 +88,7 @@ def topic_folds(queries: Sequence[str], pages: Iterable[Page], count: int, seed:
 
     def root(name: str) -> str:
         while parent.setdefault(name, name) != name:
-            parent[name] = parent[parent[name]]  # so that long chains become short
+            parent[name] = parent[parent[name]]  # shorten long chains
             name = parent[name]
         return name
 
@@ -95,6 +96,6 @@ def topic_folds(queries: Sequence[str], pages: Iterable[Page], count: int, seed:
         parent[root(f"query {page.query}")] = root(f"session {page.session}")
     topics = [root(f"query {query}") for query in queries]
     names = sorted(set(topics))
-    places = np.random.default_rng(seed).permutation(len(names)) % count
-    where = dict(zip(names, places.tolist(), strict=True))
-    return [where[topic] for topic in topics]
+    folds = np.random.default_rng(seed).permutation(len(names)) % count
+    fold_of = dict(zip(names, folds.tolist(), strict=True))
+    return [fold_of[topic] for topic in topics]

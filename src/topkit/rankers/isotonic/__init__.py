@@ -1,4 +1,4 @@
-"""Least effort: QBRank and IsoRank change scores as little as the truth of each query asks for."""
+"""QBRank and IsoRank: trees fitted to the smallest change of scores that satisfies the preferences."""
 
 from __future__ import annotations
 

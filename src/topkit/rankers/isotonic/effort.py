@@ -1,8 +1,7 @@
-"""Effort as an objective of scores: half the squared least change, whose downhill direction is the change.
+"""Effort as an objective: half the squared smallest change, whose negative gradient is the change itself.
 
 By the envelope theorem the gradient of ½·min(Σδ² + λnζ²) in the scores is −δ. So a regression tree fitted to
-δ by least squares is a Newton step of curvature 1, and the tree scorer, with its early stopping, does the
-rest.
+δ by least squares is a Newton step of curvature 1, and the tree scorer with its early stopping can be used.
 """
 
 from __future__ import annotations
@@ -16,37 +15,37 @@ from numpy.typing import NDArray
 from topkit.compute import over_queries, thread_map
 from topkit.losses import Preferences
 from topkit.rankers.contract import Job
-from topkit.rankers.isotonic.least_change import Constraints, constrained_change, tied_grades
+from topkit.rankers.isotonic.least_change import Change, Constraints, constrained_change, tied_grades
 from topkit.scorers import Floats
 
 Ints = NDArray[np.int64]
 Efforts = tuple[Floats, Floats, Floats]
-"""Effort of each query, change that each document wants, and how much each document counts."""
+"""Effort of each query, target change of each document, and weight of each document."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What a tree scorer minimises, with the contradicting pairs it saw on the way."""
+    """The objective of the tree scorer; it also counts contradicting pairs as training proceeds."""
 
     changes: Callable[[Floats], Efforts]
     contradictions: Callable[[Floats], int]
     ptr: Ints
     weights: Floats
-    """One a query."""
-    seen: list[int] = field(default_factory=list)
-    """Pairs of training documents not in the right order (all, at equal scores) before the first tree, after
-    each."""
+    """One per query."""
+    counts: list[int] = field(default_factory=list)
+    """Pairs of training documents in the wrong order (equal scores count as wrong), before the first tree and
+    after each tree."""
 
     def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]:
-        """Value, −change and the count of each document, queries times their weights."""
+        """Value, −change and curvature of each document, multiplied by the weight of its query."""
         effort, change, count = self.changes(scores)
         each = np.repeat(self.weights, np.diff(self.ptr))
-        self.seen.append(self.contradictions(scores))
+        self.counts.append(self.contradictions(scores))
         return float(effort @ self.weights), -each * change, each * count
 
 
 def query_effort(job: Job, slack: float, ties: float | None) -> Effort:
-    """IsoRank's: the least change of all documents of a query together."""
+    """The effort of IsoRank: the smallest change of all documents of a query together."""
     from topkit.rankers.isotonic import kernels
 
     ptr, grades = job.train.ptr, job.train.y.astype(np.float64)
@@ -61,42 +60,38 @@ def query_effort(job: Job, slack: float, ties: float | None) -> Effort:
     preferences = None if job.preferences is None else decided(job.preferences, ties is not None)
 
     def listed(scores: Floats) -> Efforts:
-        def one(q: int) -> tuple[float, Floats]:
+        def solve(q: int) -> Change:
             rows = slice(ptr[q], ptr[q + 1])
-            asked = tied_grades(scores[rows], grades[rows]) if preferences is None else preferences[q]
-            found = constrained_change(scores[rows], asked, slack, ties or slack)
-            return 0.5 * found.value, found.delta
+            constraints = tied_grades(scores[rows], grades[rows]) if preferences is None else preferences[q]
+            return constrained_change(scores[rows], constraints, slack, ties or slack)
 
-        found = thread_map(one, range(len(sizes)))
-        return (
-            np.array([value for value, _ in found]),
-            np.concatenate([delta for _, delta in found]),
-            np.ones(len(scores)),
-        )
+        solved = thread_map(solve, range(len(sizes)))
+        effort = np.array([0.5 * query.value for query in solved])
+        return effort, np.concatenate([query.delta for query in solved]), np.ones(len(scores))
 
     changes = graded if ties is None and preferences is None else listed
     return Effort(changes, _contradictions(job), ptr, job.query_weights)
 
 
 def pair_effort(job: Job) -> Effort:
-    """QBRank's: the least change of each pair by itself, averaged over the pairs of a document.
+    """The effort of QBRank: the smallest change of each pair separately, averaged over a document's pairs.
 
-    The target of a document in a pair is what the pair lacks to its margin; fitting a tree to all these
-    targets by least squares is fitting it to each document's mean, weighted by the number of its pairs.
+    The target of a document in a pair is what the pair lacks to its margin. Fitting a tree to all these
+    targets by least squares is the same as fitting it to each document's mean, weighted by its pairs.
     """
     from topkit.rankers.isotonic import kernels
 
-    ptr, grades, given = job.train.ptr, job.train.y.astype(np.float64), job.preferences
+    ptr, grades, preferences = job.train.ptr, job.train.y.astype(np.float64), job.preferences
 
     def changes(scores: Floats) -> Efforts:
         effort, change, count = np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores))
         out = (effort, change, count)
 
         def work(a: int, b: int) -> None:
-            if given is None:
+            if preferences is None:
                 kernels.pair_changes(scores, grades, ptr, a, b, *out)
             else:
-                pairs = (given.better, given.worse, given.weight, given.ptr)
+                pairs = (preferences.better, preferences.worse, preferences.weight, preferences.ptr)
                 kernels.given_pair_changes(scores, *pairs, ptr, a, b, *out)
 
         over_queries(work, ptr)
@@ -106,11 +101,11 @@ def pair_effort(job: Job) -> Effort:
 
 
 def decided(preferences: Preferences, ties: bool) -> list[Constraints]:
-    """The pairs of each query after every pair of documents is settled by the majority of its answers.
+    """The constraints of each query: every pair of documents decided by the majority of its answers.
 
-    An even split is a tie, which is kept where ``ties`` are wanted and says nothing elsewhere.
+    An even split is a tie, which becomes a constraint with ``ties`` and is ignored without.
     """
-    found = []
+    decisions = []
     for start, stop in zip(preferences.ptr[:-1], preferences.ptr[1:], strict=True):
         votes: dict[tuple[int, int], float] = {}
         for p in range(start, stop):
@@ -120,22 +115,23 @@ def decided(preferences: Preferences, ties: bool) -> list[Constraints]:
         better = np.array([i if vote > 0 else j for (i, j), vote in votes.items() if vote != 0], np.int64)
         worse = np.array([j if vote > 0 else i for (i, j), vote in votes.items() if vote != 0], np.int64)
         even = np.array([pair for pair, vote in votes.items() if vote == 0 and ties], np.int64).reshape(-1, 2)
-        found.append(Constraints(better, worse, np.ones(len(better)), (even[:, 0], even[:, 1])))
-    return found
+        decisions.append(Constraints(better, worse, np.ones(len(better)), (even[:, 0], even[:, 1])))
+    return decisions
 
 
 def _contradictions(job: Job) -> Callable[[Floats], int]:
+    """A function that counts the pairs in the wrong order."""
     from topkit.rankers.isotonic import kernels
 
-    ptr, grades, given = job.train.ptr, job.train.y.astype(np.float64), job.preferences
-    if given is not None:
-        start = np.repeat(ptr[:-1], np.diff(given.ptr))
-        better, worse = given.better + start, given.worse + start
+    ptr, grades, preferences = job.train.ptr, job.train.y.astype(np.float64), job.preferences
+    if preferences is not None:
+        start = np.repeat(ptr[:-1], np.diff(preferences.ptr))
+        better, worse = preferences.better + start, preferences.worse + start
         return lambda scores: int((scores[better] <= scores[worse]).sum())
-    found = np.empty(len(ptr) - 1, np.int64)
+    counts = np.empty(len(ptr) - 1, np.int64)
 
     def count(scores: Floats) -> int:
-        over_queries(lambda a, b: kernels.count_contradictions(scores, grades, ptr, a, b, found), ptr)
-        return int(found.sum())
+        over_queries(lambda a, b: kernels.count_contradictions(scores, grades, ptr, a, b, counts), ptr)
+        return int(counts.sum())
 
     return count

@@ -1,4 +1,4 @@
-"""Numba kernels of QBRank and IsoRank: pooling, the slack of the margins, pair violations, contradictions."""
+"""Numba kernels of QBRank and IsoRank: pooling, the slack of the margins, violated pairs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_STEPS = 200
-"""Newton steps for the slack; a dozen is usual, and every step at least halves what is left or is
-Newton's."""
+"""Newton steps for the slack; about a dozen are usual, as each is a Newton step or halves the bracket."""
 
 
 @njit(cache=True, nogil=True)
 def pool(values: Floats, fitted: Floats, starts: Ints) -> int:
-    """The nearest rising sequence (pool adjacent violators) into ``fitted``; the number of its blocks.
+    """The nearest rising sequence (pool adjacent violators) goes to ``fitted``; returns the number of blocks.
 
-    ``starts`` gets the place where each block starts, and the end after the last one.
+    ``starts`` gets the start of each block, and the end of the last one.
     """
     blocks = 0
     sums = np.empty(len(values))
@@ -28,7 +27,7 @@ def pool(values: Floats, fitted: Floats, starts: Ints) -> int:
         blocks += 1
         while blocks > 1:
             last, before = starts[blocks - 1], starts[blocks - 2]
-            # mean of the block before > mean of the last one, without dividing
+            # Compare the means of the last two blocks without dividing.
             if sums[blocks - 2] * (i + 1 - last) <= sums[blocks - 1] * (last - before):
                 break
             sums[blocks - 2] += sums[blocks - 1]
@@ -50,12 +49,12 @@ def graded_change(
     change: Floats,
     zeta: Floats,
 ) -> None:
-    """The least change of each query's scores that its grades ask for, with margins and one slack a query.
+    """The smallest change of each query's scores that satisfies its grades, with one slack per query.
 
     In u = s + δ − g·(1 − ζ) the constraints are u_i ≥ u_j for better i: isotonic regression of
-    v(ζ) = s − g·(1 − ζ), whose documents of one grade are free among themselves and so keep their order. Half
-    the slope of the objective in ζ, ψ(ζ) = ⟨v − u, g⟩ + λnζ, rises in straight pieces from ψ(0) ≤ 0, so
-    Newton's steps, kept inside a bracket, find its zero exactly. ``slack`` is λ; infinity is a hard margin.
+    v(ζ) = s − g·(1 − ζ), where documents of equal grade are not constrained and keep their order. Half the
+    slope of the objective in ζ, ψ(ζ) = ⟨v − u, g⟩ + λnζ, is piecewise linear and rises from ψ(0) ≤ 0, so
+    Newton steps inside a bracket find its zero exactly. ``slack`` is λ; infinity is a hard margin.
     """
     for q in range(first, last):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
@@ -98,18 +97,22 @@ def graded_change(
             change[a + order[i]] = fitted[i] - value[i]
 
 
+@njit(cache=True, nogil=True, inline="always")
+def add_pair(i: int, j: int, lack: float, weight: float, change: Floats, pairs: Floats) -> float:
+    """Add the lack of one pair (i better than j) to the sums of both documents; returns its loss."""
+    change[i] += weight * lack
+    change[j] -= weight * lack
+    pairs[i] += weight
+    pairs[j] += weight
+    return 0.5 * weight * lack * lack
+
+
 @njit(cache=True, nogil=True)
 def pair_changes(
-    scores: Floats,
-    grades: Floats,
-    ptr: Ints,
-    first: int,
-    last: int,
-    value: Floats,
-    change: Floats,
+    scores: Floats, grades: Floats, ptr: Ints, first: int, last: int, value: Floats, change: Floats,
     pairs: Floats,
-) -> None:
-    """Sums over the pairs of each document of what it lacks to the margin, the number of pairs, and the loss.
+) -> None:  # fmt: skip
+    """For each document, the sum of lacking margins and the number of its pairs; the loss of each query.
 
     A pair of grades g_i > g_j lacks max(0, g_i − g_j − (s_i − s_j)).
     """
@@ -121,11 +124,7 @@ def pair_changes(
                 if margin <= 0:
                     continue
                 lack = max(0.0, margin - (scores[i] - scores[j]))
-                total += 0.5 * lack * lack
-                change[i] += lack
-                change[j] -= lack
-                pairs[i] += 1.0
-                pairs[j] += 1.0
+                total += add_pair(i, j, lack, 1.0, change, pairs)
         value[q] = total
 
 
@@ -143,28 +142,24 @@ def given_pair_changes(
     change: Floats,
     pairs: Floats,
 ) -> None:
-    """As :func:`pair_changes` for given pairs with weights and a margin of 1."""
+    """As :func:`pair_changes`, for given pairs with weights and a margin of 1."""
     for q in range(first, last):
         total = 0.0
         for p in range(pair_ptr[q], pair_ptr[q + 1]):
             i, j = ptr[q] + better[p], ptr[q] + worse[p]
             lack = max(0.0, 1.0 - (scores[i] - scores[j]))
-            total += 0.5 * weight[p] * lack * lack
-            change[i] += weight[p] * lack
-            change[j] -= weight[p] * lack
-            pairs[i] += weight[p]
-            pairs[j] += weight[p]
+            total += add_pair(i, j, lack, weight[p], change, pairs)
         value[q] = total
 
 
 @njit(cache=True, nogil=True)
 def count_contradictions(
-    scores: Floats, grades: Floats, ptr: Ints, first: int, last: int, found: Ints
+    scores: Floats, grades: Floats, ptr: Ints, first: int, last: int, counts: Ints
 ) -> None:
-    """Pairs of each query whose better document does not have the larger score."""
+    """The number of pairs per query whose better document does not have the larger score."""
     for q in range(first, last):
         count = 0
         for i in range(ptr[q], ptr[q + 1]):
             for j in range(ptr[q], ptr[q + 1]):
                 count += grades[i] > grades[j] and scores[i] <= scores[j]
-        found[q] = count
+        counts[q] = count

@@ -1,10 +1,10 @@
-"""The least change of a query's scores that makes them agree with its grades or its preferences.
+"""The smallest change of a query's scores that satisfies its grades or its preferences.
 
     min Σ δ_i² + λ n ζ²   with   s_i + δ_i ≥ s_j + δ_j + m_ij (1 − ζ)   for every i better than j,   ζ ≥ 0
 
 Zheng, Zha & Sun, LR4IR 2008, equations 2, 3 and 7. Margins m_ij are differences of grades, or 1 for
-preferences; one slack ζ a query softens them all. Tied pairs, where asked for, come within ζ₂ of each other
-at a price of λ₂ n ζ₂².
+preferences; one slack ζ per query reduces all of them. Tied pairs, if any, must be within ζ₂ of each other,
+at a cost of λ₂ n ζ₂².
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from topkit.data import InputError
 from topkit.scorers import Floats
 
 Ints = NDArray[np.int64]
-ENOUGH = 1e-10
-"""A constraint that lacks less than this is kept."""
+TOLERANCE = 1e-10
+"""A constraint that is violated by less counts as satisfied: the solver is not more precise."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Constraints:
 
 
 def isotonic_change(scores: ArrayLike, grades: ArrayLike) -> Floats:
-    """δ without margins: the nearest scores that contradict no grade, by pooling, in O(n log n).
+    """δ without margins: the nearest scores that agree with the grades, by pooling, in O(n log n).
 
-    Documents of one grade may take any order, so they keep their own.
+    Documents of equal grade are not constrained, so they keep their order.
 
     >>> isotonic_change([3.0, 1.0, 2.0], [0, 1, 1]).tolist()
     [-1.0, 1.0, 0.0]
@@ -62,7 +62,7 @@ def isotonic_change(scores: ArrayLike, grades: ArrayLike) -> Floats:
 
 
 def graded_change(scores: ArrayLike, grades: ArrayLike, slack: float = 10.0) -> Change:
-    """The least change with margins g_i − g_j and slack price λ = ``slack`` (infinity: hard margins).
+    """The smallest change with margins g_i − g_j and cost of slack λ = ``slack`` (infinity: hard margins).
 
     >>> change = graded_change([0.0, 0.0], [1, 0], slack=float("inf"))
     >>> change.delta.tolist(), change.value
@@ -72,19 +72,19 @@ def graded_change(scores: ArrayLike, grades: ArrayLike, slack: float = 10.0) -> 
 
     s, g = np.asarray(scores, np.float64), np.asarray(grades, np.float64)
     if not slack > 0:
-        raise InputError(f"the price of slack must be above 0, not {slack!r}")
+        raise InputError(f"slack must be a number greater than 0, got {slack!r}")
     delta, zeta = np.empty(len(s)), np.zeros(1)
     kernels.graded_change(s, g, slack, np.array([0, len(s)]), 0, 1, delta, zeta)
-    found = float(zeta[0])
-    price = slack * len(s) * found**2 if found else 0.0
-    return Change(delta, found, 0.0, float(delta @ delta) + price)
+    slack_used = float(zeta[0])
+    cost = slack * len(s) * slack_used**2 if slack_used else 0.0
+    return Change(delta, slack_used, 0.0, float(delta @ delta) + cost)
 
 
 def tied_grades(scores: Floats, grades: Floats) -> Constraints:
-    """What grades ask for when equal grades are ties, in at most 2n constraints.
+    """The constraints of grades whose ties count, at most 2n of them.
 
-    A least change never turns round documents of one grade, so only the lowest of a grade and the highest of
-    the next grade below meet at the margin, and only the ends of a grade at the width of a tie.
+    The smallest change never reverses documents of equal grade. So the margins need only the lowest document
+    of a grade and the highest of the next lower grade, and the ties only the two ends of each grade.
     """
     order = np.lexsort((scores, grades))
     low, high = order[:-1], order[1:]
@@ -99,11 +99,11 @@ def tied_grades(scores: Floats, grades: Floats) -> Constraints:
 def constrained_change(
     scores: ArrayLike, constraints: Constraints, slack: float = 10.0, tie_slack: float = 10.0
 ) -> Change:
-    """The least change under any pairs, by a quadratic program (Goldfarb–Idnani).
+    """The smallest change for any pairs, by a quadratic program (Goldfarb–Idnani).
 
-    Only constraints that are broken enter the program; those that its solution breaks are added until there
-    are none, which leaves the solution exact. Cycles of preferences are no obstacle: at ζ = 1 nothing is
-    asked for but order, which equal scores give.
+    The program starts with the violated constraints; constraints that its solution violates are added until
+    there are none, so the solution is exact. Preference cycles are allowed: with ζ = 1 all margins are 0, and
+    equal scores satisfy every pair.
 
     >>> cycle = Constraints(np.array([0, 1, 2]), np.array([1, 2, 0]), np.ones(3))
     >>> constrained_change([0.0, 0.0, 3.0], cycle).delta.round(2).tolist()
@@ -123,31 +123,30 @@ def constrained_change(
         lack: Floats = margin - (now[a] - now[b]) - of_slack * zeta - of_ties * zeta_ties
         return lack
 
-    prices = np.append(np.full(n, 2.0), [2 * slack * n, 2 * tie_slack * n])
+    costs = np.append(np.full(n, 2.0), [2 * slack * n, 2 * tie_slack * n])
     x = np.zeros(n + 2)
     used = np.zeros(len(a), np.bool_)
-    broken = lacking(x[:n], 0.0, 0.0) > ENOUGH
-    while (broken & ~used).any():
-        used |= broken
-        x = _least(
-            prices, a[used], b[used], of_slack[used], of_ties[used], lacking(np.zeros(n), 0.0, 0.0)[used]
+    violated = lacking(x[:n], 0.0, 0.0) > TOLERANCE
+    while (violated & ~used).any():
+        used |= violated
+        x = _solve(
+            costs, a[used], b[used], of_slack[used], of_ties[used], lacking(np.zeros(n), 0.0, 0.0)[used]
         )
-        broken = lacking(x[:n], x[n], x[n + 1]) > ENOUGH
-    return Change(x[:n], float(x[n]), float(x[n + 1]), 0.5 * float(prices @ x**2))
+        violated = lacking(x[:n], x[n], x[n + 1]) > TOLERANCE
+    return Change(x[:n], float(x[n]), float(x[n + 1]), 0.5 * float(costs @ x**2))
 
 
-def _least(prices: Floats, a: Ints, b: Ints, of_slack: Floats, of_ties: Floats, bound: Floats) -> Floats:
-    """min ½ x·diag(prices)·x with x_a − x_b + of_slack·ζ + of_ties·ζ₂ ≥ bound and slacks not negative."""
+def _solve(costs: Floats, a: Ints, b: Ints, of_slack: Floats, of_ties: Floats, bound: Floats) -> Floats:
+    """min ½ x·diag(costs)·x with x_a − x_b + of_slack·ζ + of_ties·ζ₂ ≥ bound and ζ, ζ₂ ≥ 0."""
     import quadprog
 
-    size, count = len(prices), len(a)
+    size, count = len(costs), len(a)
     rows = np.zeros((size, count + 2))
     places = np.arange(count)
     rows[a, places] += 1.0
     rows[b, places] -= 1.0
     rows[size - 2, :count], rows[size - 1, :count] = of_slack, of_ties
     rows[size - 2, count] = rows[size - 1, count + 1] = 1.0
-    solution: Floats = quadprog.solve_qp(np.diag(prices), np.zeros(size), rows, np.append(bound, [0.0, 0.0]))[
-        0
-    ]
+    limits = np.append(bound, [0.0, 0.0])
+    solution: Floats = quadprog.solve_qp(np.diag(costs), np.zeros(size), rows, limits)[0]
     return solution

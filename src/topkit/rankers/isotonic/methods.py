@@ -1,32 +1,86 @@
-"""IsoRank and QBRank: boosted regression trees, each fitted to the least change that the truth asks for."""
+"""IsoRank and QBRank: boosted regression trees, fitted to the smallest change that satisfies the truth."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from topkit.compute import Trace
+from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.contract import Job
 from topkit.rankers.isotonic.effort import Effort, pair_effort, query_effort
 from topkit.rankers.measured import worst_ties
-from topkit.scorers import Problem, Space, Span, Trees, TreeScorer, check
-
-SPACE: Space = {
-    "leaves": (4, 8, 16),
-    "rate": Span(0.02, 0.1, log=True),
-    "min_leaf": Span(10, 200, log=True, whole=True),
-}
+from topkit.scorers import Problem, Trees, TreeScorer
 
 
 @dataclass(frozen=True)
-class IsoRank:
-    """Trees on isotonic regression: round by round, the least change of all scores of a query together.
+class EffortTrees(ABC):
+    """Settings and training that IsoRank and QBRank share: least-squares trees on an effort."""
+
+    normalisation: ClassVar[str] = "min-max"
+    learns_from: ClassVar[tuple[str, ...]] = ("labels", "preferences")
+
+    trees: Annotated[int, Setting("Largest number of trees.", low=1)] = 500
+    leaves: Annotated[int, Setting("Leaves per tree.", low=2, search=(4, 8, 16))] = 4
+    rate: Annotated[float, Setting("Learning rate.", above=0, search=Span(0.02, 0.1, log=True))] = 0.05
+    min_leaf: Annotated[
+        int,
+        Setting("Smallest number of documents in a leaf.", low=1, search=Span(10, 200, log=True, whole=True)),
+    ] = 20
+    bagging: Annotated[float, Setting("Share of documents drawn for each tree.", above=0, high=1)] = 1.0
+    feature_share: Annotated[float, Setting("Share of features drawn for each tree.", above=0, high=1)] = 1.0
+    patience: Annotated[
+        int, Setting("Trees without a better metric on validation data before boosting stops.", low=1)
+    ] = 100
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @abstractmethod
+    def effort(self, job: Job) -> Effort:
+        """The objective on the training data."""
+
+    def train(self, job: Job) -> tuple[Trees, list[Trace]]:
+        """The trees; the traces of the metric (or of the effort) and of the contradicting training pairs."""
+        # The first trees leave most scores equal, and in a file sorted by label such ties would look best.
+        valid = None if job.valid is None else worst_ties(job.valid)
+        effort = self.effort(job)
+        problem = Problem(
+            job.train,
+            effort,
+            float(job.query_weights.sum()),
+            valid,
+            None if valid is None else lambda scores: job.measure(valid, scores),
+            job.seed,
+            job.report,
+        )
+        scorer = TreeScorer(
+            trees=self.trees,
+            leaves=self.leaves,
+            rate=self.rate,
+            min_leaf=self.min_leaf,
+            l2=0.0,
+            bagging=self.bagging,
+            feature_share=self.feature_share,
+            patience=self.patience,
+        )
+        model, traces = scorer.fit(problem)
+        counts = [float(count) for count in effort.counts]
+        contradictions = Trace(self.trees, values=counts, reason=traces[0].reason)
+        contradictions.best_step = traces[0].best_step
+        return model, [*traces, contradictions]
+
+
+@dataclass(frozen=True)
+class IsoRank(EffortTrees):
+    """Trees on isotonic regression: each round fits the smallest change of all scores of a query together.
 
     Each round finds min Σδ² + λnζ² with s_i + δ_i ≥ s_j + δ_j + (g_i − g_j)(1 − ζ) for better i (λ =
     ``slack``; see :mod:`topkit.rankers.isotonic.least_change`), fits a regression tree to δ by least squares
     and adds ``rate`` times the tree. Grades are solved by pooling; preferences (margin 1, an even split of
-    answers is a tie), and grades with ``ties``, by a quadratic program a query. Validation data decides how
-    many trees are kept. The second trace counts the training pairs not in the right order. Zheng, Zha & Sun,
+    answers is a tie) and grades with ``ties`` by one quadratic program per query. Validation data decides how
+    many trees are kept. The second trace counts the training pairs in the wrong order. Zheng, Zha & Sun,
     LR4IR 2008.
 
     >>> import topkit as tk
@@ -35,40 +89,27 @@ class IsoRank:
     'q:41'
     """
 
-    normalisation: ClassVar[str] = "min-max"
-    summary: ClassVar[str] = "IsoRank: trees fitted to the least change that satisfies a whole query"
-    space: ClassVar[Space] = SPACE
+    summary: ClassVar[str] = "IsoRank: trees fitted to the smallest change that satisfies a whole query"
 
-    slack: float = 10.0
-    """λ, the price of softening margins; published with 10."""
-    ties: float | None = None
-    """λ₂: equal grades (and even splits of preferences) shall have near scores; none leaves them free."""
-    trees: int = 500
-    leaves: int = 4
-    rate: float = 0.05
-    min_leaf: int = 20
-    bagging: float = 1.0
-    feature_share: float = 1.0
-    patience: int = 100
+    slack: Annotated[float, Setting("λ, the cost of reducing margins; 10 as published.", above=0)] = 10.0
+    ties: Annotated[
+        float | None,
+        Setting("λ₂, the cost of score differences between tied documents; none ignores ties.", above=0),
+    ] = None
 
-    def __post_init__(self) -> None:
-        check(self.slack > 0, "slack", self.slack, "above 0")
-        check(self.ties is None or self.ties > 0, "ties", self.ties, "above 0, or none")
-        _scorer(self)
-
-    def train(self, job: Job) -> tuple[Trees, list[Trace]]:
-        """The trees; the trace of the measure (or effort) and of the contradicting training pairs."""
-        return _boost(job, query_effort(job, float(self.slack), self.ties), _scorer(self))
+    def effort(self, job: Job) -> Effort:
+        """The smallest change per query."""
+        return query_effort(job, self.slack, self.ties)
 
 
 @dataclass(frozen=True)
-class QBRank:
-    """Trees on pairs: round by round, what each pair by itself lacks to its margin.
+class QBRank(EffortTrees):
+    """Trees on pairs: each round fits what each pair lacks to its margin.
 
-    A document of a pair (i better than j) wants a change of ± max(0, g_i − g_j − (s_i − s_j)), and a
-    regression tree is fitted to all of these by least squares: the quadratic bound of ½ Σ max(0, …)².
-    Preferences have margin 1 and their weights. Everything else is as in :class:`IsoRank`. Zheng, Zha, Zhang,
-    Chapelle, Chen & Sun, NIPS 2007.
+    The target change of a document in a pair (i better than j) is ± max(0, g_i − g_j − (s_i − s_j)). A
+    regression tree is fitted to all targets by least squares, which minimises a quadratic bound of
+    ½ Σ max(0, …)². Preferences have margin 1 and their weights. Otherwise as :class:`IsoRank`. Zheng, Zha,
+    Zhang, Chapelle, Chen & Sun, NIPS 2007.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[i / 60] for i in range(60)], [i // 20 for i in range(60)], ["q"] * 60)
@@ -76,55 +117,8 @@ class QBRank:
     'q:41'
     """
 
-    normalisation: ClassVar[str] = "min-max"
-    summary: ClassVar[str] = "QBRank: trees fitted to the least change that satisfies each pair"
-    space: ClassVar[Space] = SPACE
+    summary: ClassVar[str] = "QBRank: trees fitted to the smallest change that satisfies each pair"
 
-    trees: int = 500
-    leaves: int = 4
-    rate: float = 0.05
-    min_leaf: int = 20
-    bagging: float = 1.0
-    feature_share: float = 1.0
-    patience: int = 100
-
-    def __post_init__(self) -> None:
-        _scorer(self)
-
-    def train(self, job: Job) -> tuple[Trees, list[Trace]]:
-        """The trees; the trace of the measure (or effort) and of the contradicting training pairs."""
-        return _boost(job, pair_effort(job), _scorer(self))
-
-
-def _scorer(method: IsoRank | QBRank) -> TreeScorer:
-    """The tree scorer with the settings of a method and plain least squares."""
-    return TreeScorer(
-        trees=method.trees,
-        leaves=method.leaves,
-        rate=method.rate,
-        min_leaf=method.min_leaf,
-        l2=0.0,
-        bagging=method.bagging,
-        feature_share=method.feature_share,
-        patience=method.patience,
-    )
-
-
-def _boost(job: Job, effort: Effort, scorer: TreeScorer) -> tuple[Trees, list[Trace]]:
-    # The first trees leave most scores equal, and a file sorted by label would make them look best.
-    valid = None if job.valid is None else worst_ties(job.valid)
-    problem = Problem(
-        job.train,
-        effort,
-        float(job.query_weights.sum()),
-        valid,
-        None if valid is None else lambda scores: job.measure(valid, scores),
-        job.seed,
-        job.report,
-    )
-    model, traces = scorer.fit(problem)
-    contradictions = Trace(
-        scorer.trees, values=[float(count) for count in effort.seen], reason=traces[0].reason
-    )
-    contradictions.best_step = traces[0].best_step
-    return model, [*traces, contradictions]
+    def effort(self, job: Job) -> Effort:
+        """The smallest change per pair."""
+        return pair_effort(job)

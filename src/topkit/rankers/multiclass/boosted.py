@@ -1,181 +1,165 @@
-"""Boosted classifiers as values: sums of trees or of products of thresholds, with a score for each class."""
+"""Boosted classifiers: sums of trees, or of products of thresholds, with one score per class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import ClassVar, Self
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_count, thread_map
-from topkit.data import InputError
+from topkit.compute import row_chunks, thread_map
+from topkit.data import Dataset, InputError
+from topkit.rankers.mixture.staged import Staged
 from topkit.scorers import Floats, Parts
 
 Int32 = NDArray[np.int32]
 Float32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-ROWS = 1 << 12
-"""Documents worth a thread of their own."""
+ROWS_PER_THREAD = 1 << 12
+"""Documents that justify a thread; each goes through every tree."""
 
 
 @dataclass(frozen=True)
-class BoostedTrees:
-    """f(x) = Σ_t α_t·(the votes of the leaf of tree t that x falls into), one number a class.
+class Boosted(Staged):
+    """f(x) = Σ_t α_t·h_t(x), one number per class; h compares features with thresholds."""
 
-    x goes right where x > threshold; a missing feature goes left.
-    """
+    feature: Int32
+    """The feature of each comparison."""
+    threshold: Float32
+    """The threshold of each comparison; a missing feature counts as not above it."""
+    values: Floats
+    """α times the votes (±1) of each leaf or product: leaves or products × classes."""
+    total: Floats
+    """Σ α of the first rounds, one number per round."""
+
+    @property
+    def columns(self) -> int:
+        """Number of classes."""
+        return int(self.values.shape[1])
+
+    def outputs(self, data: Dataset, stages: Sequence[int]) -> Floats:
+        """f after each of the rising numbers of rounds in ``stages``: stages × documents × classes."""
+        rounds = np.asarray(stages, np.int64)
+        out = np.zeros((len(rounds), len(data), self.columns))
+        if self.feature.max(initial=-1) >= data.n_features:
+            raise InputError(
+                f"the model uses feature {self.feature.max() + 1}, the data has {data.n_features} features"
+            )
+        if len(rounds) and rounds[-1] > 0:
+            work = self._outputs_of_rows
+            thread_map(lambda rows: work(data.X, rounds, *rows, out), row_chunks(len(data), ROWS_PER_THREAD))
+        return out
+
+    @abstractmethod
+    def _outputs_of_rows(self, X: Float32, stages: Ints, first: int, last: int, out: Floats) -> None:
+        """Fill ``out`` for the rows first:last; kernels do not check the features."""
+
+    def reach(self, rounds: int) -> float:
+        """Σ α of these rounds bounds |f|."""
+        return float(self.total[rounds - 1]) if len(self.total) else 0.0
+
+    def parts(self) -> Parts:
+        return Parts(arrays={field.name: getattr(self, field.name) for field in fields(self)})
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        """The classifier put together again; ValueError if its arrays are inconsistent."""
+        model = cls(
+            **{
+                field.name: np.ascontiguousarray(parts.arrays[field.name], _TYPES.get(field.name, np.int32))
+                for field in fields(cls)
+            }
+        )
+        if model.threshold.shape != model.feature.shape or (model.feature < 0).any():
+            raise ValueError("each comparison needs one feature and one threshold")
+        model.check_structure()
+        return model
+
+    @abstractmethod
+    def check_structure(self) -> None:
+        """Raise ValueError if indices point outside the arrays: kernels do not check them."""
+
+
+_TYPES: dict[str, Any] = {"threshold": np.float32, "values": np.float64, "total": np.float64}
+"""Types of the arrays that are not int32."""
+
+
+@dataclass(frozen=True)
+class BoostedTrees(Boosted):
+    """h_t(x) are the votes of the leaf of tree t that x falls into; x goes right where x > threshold."""
 
     kind: ClassVar[str] = "boosted-trees"
-    feature: Int32
-    threshold: Float32
-    """One a split."""
     children: Int32
     """(left, right) of each split: another split, or −1 − ℓ for leaf ℓ."""
     root: Int32
     """The first split of each tree."""
-    values: Floats
-    """α times the votes of each leaf: leaves × classes."""
-    total: Floats
-    """Σ α of the first trees, one number a tree."""
 
     @property
     def rounds(self) -> int:
         return len(self.root)
 
-    @property
-    def columns(self) -> int:
-        return int(self.values.shape[1])
+    def _outputs_of_rows(self, X: Float32, stages: Ints, first: int, last: int, out: Floats) -> None:
+        from topkit.rankers.multiclass.outputs.kernels import tree_outputs
 
-    def outputs(self, X: Float32, stages: Sequence[int]) -> Floats:
-        """f after so many rounds, for each of the rising ``stages``: stages × documents × classes."""
-        from topkit.rankers.multiclass.outputs import kernels
-
-        check_width(self.feature, X)
         tree = (self.feature, self.threshold, self.children, self.root, self.values)
-        return _by_rows(lambda *rest: kernels.tree_outputs(X, *tree, *rest), X, stages, self.columns)
+        tree_outputs(X, *tree, stages, first, last, out)
 
     def first(self, rounds: int) -> BoostedTrees:
         """The classifier after its first rounds."""
         splits = int(self.root[rounds]) if rounds < self.rounds else len(self.feature)
         leaves = -int(self.children[:splits].min(initial=0))
         return BoostedTrees(
-            self.feature[:splits], self.threshold[:splits], self.children[:splits], self.root[:rounds],
-            self.values[:leaves], self.total[:rounds],
+            self.feature[:splits], self.threshold[:splits], self.values[:leaves], self.total[:rounds],
+            self.children[:splits], self.root[:rounds],
         )  # fmt: skip
 
-    def parts(self) -> Parts:
-        names = ("feature", "threshold", "children", "root", "values", "total")
-        return Parts(arrays={name: getattr(self, name) for name in names})
-
-    @classmethod
-    def of_parts(cls, parts: Parts) -> Self:
-        arrays = parts.arrays
-        model = cls(
-            np.ascontiguousarray(arrays["feature"], np.int32),
-            np.ascontiguousarray(arrays["threshold"], np.float32),
-            np.ascontiguousarray(arrays["children"], np.int32),
-            np.ascontiguousarray(arrays["root"], np.int32),
-            np.ascontiguousarray(arrays["values"], np.float64),
-            np.ascontiguousarray(arrays["total"], np.float64),
-        )
-        splits, leaves = len(model.feature), len(model.values)
-        own = np.arange(splits)[:, None]
-        inside = (model.children >= -leaves) & (model.children < splits)
-        forward = (model.children < 0) | (model.children > own)  # so that no walk goes round for ever
-        if model.children.shape != (splits, 2) or not (inside & forward).all() or (model.feature < 0).any():
-            raise ValueError("the splits of the trees do not fit together")
-        if model.threshold.shape != (splits,) or not ((model.root >= 0) & (model.root < splits)).all():
-            raise ValueError("a tree begins with a split, and a split has one threshold")
-        return model
+    def check_structure(self) -> None:
+        splits, leaves = len(self.feature), len(self.values)
+        inside = (self.children >= -leaves) & (self.children < splits)
+        # A child comes after its parent, so that no walk through a tree is endless.
+        forward = (self.children < 0) | (self.children > np.arange(splits)[:, None])
+        if self.children.shape != (splits, 2) or not (inside & forward).all():
+            raise ValueError("the splits of the trees are inconsistent")
+        if not ((self.root >= 0) & (self.root < splits)).all():
+            raise ValueError("each tree must start with a split")
 
 
 @dataclass(frozen=True)
-class BoostedProducts:
-    """f(x) = Σ_t value_t·Π_j φ_tj(x), φ = +1 where x > threshold and −1 elsewhere or where it is missing."""
+class BoostedProducts(Boosted):
+    """h_t(x) = votes_t·Π_j φ_tj(x), with φ = +1 where x > threshold and −1 elsewhere."""
 
     kind: ClassVar[str] = "boosted-products"
-    feature: Int32
-    threshold: Float32
-    """One a term."""
     bounds: Int32
     """The terms of product t are bounds[t]:bounds[t + 1]."""
-    values: Floats
-    """α times the votes of each product: products × classes."""
-    total: Floats
-    """Σ α of the first products, one number a product."""
 
     @property
     def rounds(self) -> int:
         return len(self.values)
 
-    @property
-    def columns(self) -> int:
-        return int(self.values.shape[1])
+    def _outputs_of_rows(self, X: Float32, stages: Ints, first: int, last: int, out: Floats) -> None:
+        from topkit.rankers.multiclass.outputs.kernels import product_outputs
 
-    def outputs(self, X: Float32, stages: Sequence[int]) -> Floats:
-        """f after so many rounds, for each of the rising ``stages``: stages × documents × classes."""
-        from topkit.rankers.multiclass.outputs import kernels
-
-        check_width(self.feature, X)
-        product = (self.feature, self.threshold, self.bounds, self.values)
-        return _by_rows(lambda *rest: kernels.product_outputs(X, *product, *rest), X, stages, self.columns)
+        product_outputs(X, self.feature, self.threshold, self.bounds, self.values, stages, first, last, out)
 
     def first(self, rounds: int) -> BoostedProducts:
         """The classifier after its first rounds."""
         terms = int(self.bounds[rounds])
         return BoostedProducts(
-            self.feature[:terms], self.threshold[:terms], self.bounds[: rounds + 1], self.values[:rounds],
-            self.total[:rounds],
+            self.feature[:terms], self.threshold[:terms], self.values[:rounds], self.total[:rounds],
+            self.bounds[: rounds + 1],
         )  # fmt: skip
 
-    def parts(self) -> Parts:
-        names = ("feature", "threshold", "bounds", "values", "total")
-        return Parts(arrays={name: getattr(self, name) for name in names})
-
-    @classmethod
-    def of_parts(cls, parts: Parts) -> Self:
-        arrays = parts.arrays
-        model = cls(
-            np.ascontiguousarray(arrays["feature"], np.int32),
-            np.ascontiguousarray(arrays["threshold"], np.float32),
-            np.ascontiguousarray(arrays["bounds"], np.int32),
-            np.ascontiguousarray(arrays["values"], np.float64),
-            np.ascontiguousarray(arrays["total"], np.float64),
-        )
-        rising = (np.diff(model.bounds) >= 0).all() and model.bounds[0] == 0
-        if not rising or model.bounds[-1] != len(model.feature) or len(model.bounds) != model.rounds + 1:
-            raise ValueError("the terms of the products do not fit together")
-        if model.threshold.shape != model.feature.shape or (model.feature < 0).any():
-            raise ValueError("a term has one feature and one threshold")
-        return model
-
-
-Boosted = BoostedTrees | BoostedProducts
-
-
-def check_width(feature: Int32, X: Float32) -> None:
-    """Raise unless the data has every feature that a model asks for: kernels do not look."""
-    if feature.max(initial=-1) >= X.shape[1]:
-        raise InputError(f"the model asks for feature {feature.max() + 1}, the data has {X.shape[1]}")
+    def check_structure(self) -> None:
+        rising = (np.diff(self.bounds) >= 0).all() and self.bounds[0] == 0
+        if not rising or self.bounds[-1] != len(self.feature) or len(self.bounds) != self.rounds + 1:
+            raise ValueError("the terms of the products are inconsistent")
 
 
 def rounded_down(thresholds: Floats) -> Float32:
-    """The largest single-precision numbers that are not above: x > θ is the same for every single x."""
+    """The largest single-precision numbers that are not above; x > θ is unchanged for single-precision x."""
     near = thresholds.astype(np.float32)
     return np.where(near > thresholds, np.nextafter(near, np.float32(-np.inf)), near).astype(np.float32)
-
-
-def _by_rows(work: Callable[..., None], X: Float32, stages: Sequence[int], columns: int) -> Floats:
-    """Outputs of all rows, in runs of rows that threads share."""
-    n, wanted = len(X), np.asarray(stages, np.int64)
-    out = np.zeros((len(wanted), n, columns))
-    if len(wanted) == 0 or wanted[-1] == 0:
-        return out
-    pieces = min(thread_count(), max(1, n // ROWS))
-    cuts = np.linspace(0, n, pieces + 1).astype(int).tolist()
-    thread_map(lambda run: work(wanted, run[0], run[1], out), list(pairwise(cuts)))
-    return out

@@ -1,8 +1,8 @@
 """Numba kernels of AdaBoost.MH: the best threshold, trees and products of thresholds, and the bandit.
 
-``signed`` is w·y: a row a document, a column a class, its sign the label and its size the weight. The edge
-of a classifier h of ±1 is Σ signed·h. ``bins`` has one row a feature; x is above its first ``bins``
-thresholds.
+``signed`` is w·y: one row per document, one column per class; its sign is the label and its absolute value
+the weight. The edge of a classifier h of ±1 is Σ signed·h. ``bins`` has one row per feature: the number of
+thresholds that each document is above.
 """
 
 from __future__ import annotations
@@ -16,15 +16,19 @@ Ints = NDArray[np.int64]
 Bins = NDArray[np.uint8]
 
 TINY = 1e-12
+"""Improvements below this are rounding errors."""
+MOST_BINS = 257
+"""Bins are numbered by one byte, so a feature has at most 256 thresholds."""
 
 
 @njit(cache=True, nogil=True)
 def best_cut(
     row: Bins, size: int, signed: Floats, flip: Floats, rows: Ints, first: int, last: int, sums: Floats
 ) -> tuple[float, int]:
-    """The largest Σ_ℓ |Σ_i signed·flip·φ| over the thresholds of a feature that part the rows; its place.
+    """The largest Σ_ℓ |Σ_i signed·flip·φ| over the thresholds of a feature that split the rows; its place.
 
-    (−1, −1) if no threshold parts them. ``sums`` has a row a bin and a column a class, and one for counting.
+    (−1, −1) if no threshold splits them. ``sums`` is a buffer with one row per bin and one column per class,
+    plus a column of counts.
     """
     K = signed.shape[1]
     sums[: size + 1] = 0.0
@@ -45,7 +49,7 @@ def best_cut(
         for c in range(K + 1):
             above[c] += sums[t + 1, c]
         if above[K] == 0.0 or sums[t + 1, K] == 0.0:
-            continue  # the same parts as the threshold before
+            continue  # splits the rows like the threshold before
         if above[K] == total[K]:
             break
         edge = 0.0
@@ -67,15 +71,15 @@ def arm_reach(pull: Floats, explore: float) -> Floats:
 
 @njit(cache=True, nogil=True)
 def draw_arm(reach: Floats, chance: float) -> int:
-    """The arm that a chance, uniform on 0..1, falls on."""
+    """The arm that belongs to a uniform random number from 0 to 1."""
     return min(int(np.searchsorted(reach, chance, side="right")), len(reach) - 1)
 
 
 @njit(cache=True, nogil=True)
 def reward_arms(pull: Floats, follows: Floats, arms: Ints, count: int, reward: float, last_arm: int) -> int:
-    """Exp3.G: each arm of a sequence earns the reward, and so do arms that used to follow the one before it.
+    """Exp3.G: reward each arm of a sequence, and the arms that often followed the same previous arm.
 
-    Arm i earns reward · n(i after previous)/n(chosen after previous). The last arm, for the next call.
+    Arm i gets reward · n(i after previous)/n(chosen after previous). Returns the last arm, for the next call.
     """
     for j in range(count):
         arm = arms[j]
@@ -92,7 +96,7 @@ def choose_cut(
     bins: Bins, sizes: Ints, signed: Floats, flip: Floats, rows: Ints, first: int, last: int, sums: Floats,
     reach: Floats, chances: Floats,
 ) -> tuple[float, int, int]:  # fmt: skip
-    """Edge, feature and threshold of the best among the features that the chances draw; among all without."""
+    """Edge, feature and threshold of the best among the drawn features, or among all if nothing is drawn."""
     best, feature, cut = -1.0, -1, -1
     for j in range(len(chances) if len(chances) > 0 else len(bins)):
         f = draw_arm(reach, chances[j]) if len(chances) > 0 else j
@@ -103,29 +107,62 @@ def choose_cut(
 
 
 @njit(cache=True, nogil=True)
-def grow_tree(
-    bins: Bins,
-    sizes: Ints,
-    signed: Floats,
-    leaves: int,
-    reach: Floats,
-    chances: Floats,
-    rows: Ints,
-    nodes: Ints,
-    bounds: Ints,
-    votes: NDArray[np.int8],
-) -> tuple[float, int]:
-    """Split the leaf whose edge improves most, ``leaves`` − 1 times or until none improves; edge and leaves.
+def partition(row: Bins, cut: int, rows: Ints, first: int, last: int, spare: Ints) -> int:
+    """Move the rows first:last below a threshold to the front, without changing their order; their end."""
+    middle, kept = first, 0
+    for j in range(first, last):
+        i = rows[j]
+        if row[i] > cut:
+            spare[kept] = i
+            kept += 1
+        else:
+            rows[middle] = i
+            middle += 1
+    for j in range(kept):
+        rows[middle + j] = spare[j]
+    return middle
 
-    ``nodes`` gets (feature, threshold, left, right) of each split, a child of −1 − ℓ being leaf ℓ; ``rows``
-    is put in the order of the leaves, leaf ℓ holding ``bounds[ℓ]``, and ``votes`` gets its ±1 a class. A row
-    of ``chances`` draws the features that one split is searched on; an empty row takes all.
+
+@njit(cache=True, nogil=True)
+def class_sums(signed: Floats, rows: Ints, first: int, last: int, sums: Floats) -> None:
+    """Σ signed over the rows first:last, for each class."""
+    sums[:] = 0.0
+    for j in range(first, last):
+        for c in range(signed.shape[1]):
+            sums[c] += signed[rows[j], c]
+
+
+@njit(cache=True, nogil=True)
+def attach_split(nodes: Ints, parent: Ints, node: int, leaf: int, other: int) -> None:
+    """Replace a leaf by a split with the leaves ``leaf`` and ``other`` below it."""
+    nodes[node, 2], nodes[node, 3] = -1 - leaf, -1 - other
+    if parent[leaf] >= 0:
+        up = parent[leaf]
+        if nodes[up, 2] == -1 - leaf:
+            nodes[up, 2] = node
+        else:
+            nodes[up, 3] = node
+    parent[leaf], parent[other] = node, node
+
+
+@njit(cache=True, nogil=True)
+def grow_tree(
+    bins: Bins, sizes: Ints, signed: Floats, leaves: int, reach: Floats, chances: Floats, rows: Ints,
+    nodes: Ints, bounds: Ints, votes: NDArray[np.int8],
+) -> tuple[float, int]:  # fmt: skip
+    """Split the leaf whose edge improves most, ``leaves`` − 1 times or until none improves.
+
+    Returns the edge and the number of leaves. ``nodes`` gets (feature, threshold, left, right) of each split,
+    where a child of −1 − ℓ is leaf ℓ. ``rows`` is sorted by leaf, leaf ℓ has the rows ``bounds[ℓ]``, and
+    ``votes`` gets ±1 per leaf and class. Each row of ``chances`` draws the features for one split; an empty
+    row takes all.
     """
     n, K = signed.shape
-    sums = np.empty((257, K + 1))
+    sums = np.empty((MOST_BINS, K + 1))
     ones = np.ones(n)
     spare = np.empty(n, np.int64)
-    now = np.zeros(leaves)  # the edge of a leaf as it votes
+    low, high = np.empty(K), np.empty(K)
+    now = np.zeros(leaves)  # the edge of each leaf with its present votes
     split_edge = np.empty(leaves)
     split_feature = np.empty(leaves, np.int64)
     split_cut = np.empty(leaves, np.int64)
@@ -147,36 +184,14 @@ def grow_tree(
             break
         feature, cut = split_feature[chosen], split_cut[chosen]
         first, last = bounds[chosen, 0], bounds[chosen, 1]
-        # the rows of the leaf, those below the threshold first, each side in its old order
-        middle, kept = first, 0
-        low = np.zeros(K)
-        high = np.zeros(K)
-        for j in range(first, last):
-            i = rows[j]
-            if bins[feature, i] > cut:
-                spare[kept] = i
-                kept += 1
-                for c in range(K):
-                    high[c] += signed[i, c]
-            else:
-                rows[middle] = i
-                middle += 1
-                for c in range(K):
-                    low[c] += signed[i, c]
-        for j in range(kept):
-            rows[middle + j] = spare[j]
+        middle = partition(bins[feature], cut, rows, first, last, spare)
         node, other = count - 1, count
         nodes[node, 0], nodes[node, 1] = feature, cut
-        nodes[node, 2], nodes[node, 3] = -1 - chosen, -1 - other
-        if parent[chosen] >= 0:
-            up = parent[chosen]
-            if nodes[up, 2] == -1 - chosen:
-                nodes[up, 2] = node
-            else:
-                nodes[up, 3] = node
-        parent[chosen], parent[other] = node, node
+        attach_split(nodes, parent, node, chosen, other)
         bounds[chosen, 0], bounds[chosen, 1] = first, middle
         bounds[other, 0], bounds[other, 1] = middle, last
+        class_sums(signed, rows, first, middle, low)
+        class_sums(signed, rows, middle, last, high)
         now[chosen], now[other] = 0.0, 0.0
         for c in range(K):
             vote = 1 if high[c] - low[c] >= 0 else -1
@@ -187,17 +202,9 @@ def grow_tree(
         if count < leaves:
             for leaf in (chosen, other):
                 used += 1
+                start, stop = bounds[leaf, 0], bounds[leaf, 1]
                 split_edge[leaf], split_feature[leaf], split_cut[leaf] = choose_cut(
-                    bins,
-                    sizes,
-                    signed,
-                    ones,
-                    rows,
-                    bounds[leaf, 0],
-                    bounds[leaf, 1],
-                    sums,
-                    reach,
-                    chances[used],
+                    bins, sizes, signed, ones, rows, start, stop, sums, reach, chances[used]
                 )
     edge = 0.0
     for leaf in range(count):
@@ -217,14 +224,14 @@ def grow_product(
     nodes: Ints,
     parity: Floats,
 ) -> tuple[float, int]:
-    """A product of thresholds, one term after the other chosen best beside the rest; edge and terms in use.
+    """A product of thresholds, optimised one term at a time; returns the edge and the number of terms used.
 
-    The votes of the terms multiply to one vector, so a product is a parity of thresholds (``parity``, ±1 a
-    row) times a vector: term j is the best threshold for labels turned by the parity of the others. A term
-    that does not raise the edge stays as it was; it ends when a whole cycle has changed nothing.
+    The votes of the terms multiply to one vector, so a product is a parity of thresholds (``parity``, ±1 per
+    row) times a vector: term j is the best threshold for labels multiplied by the parity of the other terms.
+    A term that does not raise the edge stays unchanged; it ends when a whole cycle changes nothing.
     """
     n, K = signed.shape
-    sums = np.empty((257, K + 1))
+    sums = np.empty((MOST_BINS, K + 1))
     rows = np.arange(n)
     parity[:] = 1.0
     without = np.empty(n)
@@ -238,18 +245,18 @@ def grow_product(
             without[i] = parity[i]
             if feature >= 0 and bins[feature, i] <= cut:
                 without[i] = -parity[i]
-        found, new_feature, new_cut = choose_cut(
+        new_edge, new_feature, new_cut = choose_cut(
             bins, sizes, signed, without, rows, 0, n, sums, reach, chances[step]
         )
-        if new_cut >= 0 and found > edge + TINY:
-            edge, idle = found, 0
+        if new_cut >= 0 and new_edge > edge + TINY:
+            edge, idle = new_edge, 0
             nodes[term, 0], nodes[term, 1] = new_feature, new_cut
             for i in range(n):
                 parity[i] = without[i] if bins[new_feature, i] > new_cut else -without[i]
         else:
             idle += 1
         if idle >= terms - 1:
-            break  # no other term has changed since each was chosen
+            break  # no term has changed since each of the others was chosen
     count = 0
     for term in range(terms):
         if nodes[term, 0] >= 0:
@@ -262,7 +269,7 @@ def grow_product(
 def update_by_leaves(
     signed: Floats, rows: Ints, bounds: Ints, votes: NDArray[np.int8], leaves: int, alpha: float
 ) -> float:
-    """Multiply every weight by exp(−α·y·h) for a tree's h, and make them sum to 1; the sum before that."""
+    """Multiply the weights by exp(−α·y·h) of a tree and normalise them to sum 1; the sum before."""
     right, wrong = np.exp(-alpha), np.exp(alpha)
     total = 0.0
     for leaf in range(leaves):
@@ -279,7 +286,7 @@ def update_by_leaves(
 
 @njit(cache=True, nogil=True)
 def update_by_parity(signed: Floats, parity: Floats, vote: NDArray[np.int8], alpha: float) -> float:
-    """The same for a product's h = vote·parity."""
+    """As :func:`update_by_leaves`, for the h = vote·parity of a product."""
     right, wrong = np.exp(-alpha), np.exp(alpha)
     total = 0.0
     for i in range(len(signed)):

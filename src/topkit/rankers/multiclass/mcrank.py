@@ -1,54 +1,59 @@
-"""McRank: boosted trees for the probability of each label, ranked by the gain that is expected."""
+"""McRank: boosted trees estimate the probability of each label; documents are ranked by expected gain."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topkit.compute import Trace
 from topkit.data import Dataset
+from topkit.data.settings import Setting, Span, check_fields
+from topkit.rankers.classes import Classes, grades_of
 from topkit.rankers.contract import Job
-from topkit.rankers.labels import labels_only
 from topkit.rankers.measured import Measured, worst_ties
-from topkit.rankers.multiclass.classes import Classes, grades_of
-from topkit.scorers import Floats, Linear, Model, Parts, Space, Span, Trees, check
+from topkit.scorers import Floats, Linear, Model, Parts, Trees
 from topkit.scorers.trees import threads_for
 
+Ints = NDArray[np.int64]
+
 POSTERIORS = ("label", "above")
+"""Estimated probabilities: p(label), or p(label > ℓ) for each ℓ."""
 
 
 @dataclass(frozen=True)
 class ClassTrees:
-    """Trees for each label, as LightGBM's text: one text for p(label), or one for each p(label > ℓ)."""
+    """Trees as LightGBM text: one text for p(label), or one text for each p(label > ℓ)."""
 
     kind: ClassVar[str] = "class-trees"
+    requires: ClassVar[tuple[str, ...]] = ("lightgbm",)
     texts: tuple[str, ...]
     gains: Floats
     posterior: str
 
     @cached_property
     def boosters(self) -> list[Any]:
+        """LightGBM's boosters, loaded once."""
         return [Trees(text).booster for text in self.texts]
 
     def raw(self, data: Dataset) -> Floats:
         """The sums of trees: documents × labels, or documents × (labels − 1) for p(label > ℓ)."""
-        threads = threads_for(len(data))
-        parts = [b.predict(data.X, raw_score=True, num_threads=threads) for b in self.boosters]
-        return np.asarray(parts[0] if self.posterior == "label" else np.column_stack(parts), np.float64)
+        return _raw_sums(self.boosters, data, self.posterior)
 
     def score(self, data: Dataset) -> Floats:
+        """The expected gain of each document."""
         return expected_gain(self.raw(data), self.gains, self.posterior)
 
     def probabilities(self, data: Dataset) -> Floats:
-        """Class probabilities: documents × classes. From p(label > ℓ) they are differences, at least 0."""
+        """Class probabilities: documents × classes; from p(label > ℓ) by differences, clipped at 0."""
         raw = self.raw(data)
         if self.posterior == "label":
             return softmax(raw)
-        above = np.minimum.accumulate(1.0 / (1.0 + np.exp(np.clip(-raw, -700.0, 700.0))), axis=1)
+        above = np.minimum.accumulate(_logistic(raw), axis=1)
         edges = np.hstack([np.ones((len(raw), 1)), above, np.zeros((len(raw), 1))])
         shares: Floats = edges[:, :-1] - edges[:, 1:]
         return shares
@@ -69,14 +74,20 @@ class ClassTrees:
 
 
 def softmax(raw: Floats) -> Floats:
-    """exp(raw) as shares of each row."""
+    """exp(raw) of each row, normalised to sum 1."""
     parts = np.exp(raw - raw.max(axis=1, keepdims=True))
     shares: Floats = parts / parts.sum(axis=1, keepdims=True)
     return shares
 
 
+def _logistic(raw: Floats) -> Floats:
+    """1/(1 + exp(−raw)), without overflow."""
+    probabilities: Floats = 1.0 / (1.0 + np.exp(np.clip(-raw, -700.0, 700.0)))
+    return probabilities
+
+
 def expected_gain(raw: Floats, gains: Floats, posterior: str) -> Floats:
-    """Σ gain·p(label), or gain₀ + Σ_ℓ (gain_ℓ₊₁ − gain_ℓ)·p(label > ℓ): the same sum, turned round.
+    """Σ gain·p(label), or the same sum as gain₀ + Σ_ℓ (gain_ℓ₊₁ − gain_ℓ)·p(label > ℓ).
 
     >>> expected_gain(np.log([[0.5, 0.3, 0.2]]), np.array([0.0, 1.0, 3.0]), "label").round(4).tolist()
     [0.9]
@@ -86,8 +97,7 @@ def expected_gain(raw: Floats, gains: Floats, posterior: str) -> Floats:
     """
     if posterior == "label":
         return np.asarray((softmax(raw) * gains).sum(axis=1))
-    above = 1.0 / (1.0 + np.exp(np.clip(-raw, -700.0, 700.0)))
-    return np.asarray(gains[0] + (above * np.diff(gains)).sum(axis=1))
+    return np.asarray(gains[0] + (_logistic(raw) * np.diff(gains)).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -95,8 +105,8 @@ class McRank:
     """McRank: the expected gain under class probabilities of boosted trees.
 
     ``posterior="label"`` boosts p(label) by multinomial cross entropy; ``"above"`` boosts each p(label > ℓ)
-    by binary cross entropy, which knows that labels are ordered. With validation data, boosting stops
-    ``patience`` rounds after the best measure. Li, Burges & Wu, NIPS 2007.
+    by binary cross entropy, which uses the order of the labels. With validation data, boosting stops
+    ``patience`` rounds after the best value of the metric. Li, Burges & Wu, NIPS 2007.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
@@ -106,33 +116,33 @@ class McRank:
 
     normalisation: ClassVar[str] = "none"
     summary: ClassVar[str] = "McRank: boosted trees for label probabilities, their expected gain"
-    space: ClassVar[Space] = {
-        "posterior": POSTERIORS,
-        "leaves": Span(4, 63, log=True, whole=True),
-        "rate": Span(0.01, 0.3, log=True),
-        "min_leaf": Span(5, 100, log=True, whole=True),
-    }
+    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
 
-    posterior: str = "label"
-    trees: int = 300
-    leaves: int = 15
-    rate: float = 0.05
-    min_leaf: int = 20
-    """Documents a leaf holds at least."""
-    l2: float = 1.0
-    patience: int = 50
+    posterior: Annotated[
+        str,
+        Setting(
+            "Probabilities to estimate: of each label, or of each label > ℓ.",
+            choices=POSTERIORS,
+            search=POSTERIORS,
+        ),
+    ] = "label"
+    trees: Annotated[int, Setting("Rounds of boosting.", low=1)] = 300
+    leaves: Annotated[int, Setting("Leaves per tree.", low=2, search=Span(4, 63, log=True, whole=True))] = 15
+    rate: Annotated[float, Setting("Learning rate.", above=0, search=Span(0.01, 0.3, log=True))] = 0.05
+    min_leaf: Annotated[
+        int,
+        Setting("Smallest number of documents in a leaf.", low=1, search=Span(5, 100, log=True, whole=True)),
+    ] = 20
+    l2: Annotated[float, Setting("Penalty on leaf values.", low=0)] = 1.0
+    patience: Annotated[
+        int, Setting("Rounds without a better metric on validation data before boosting stops.", low=1)
+    ] = 50
 
     def __post_init__(self) -> None:
-        check(self.posterior in POSTERIORS, "posterior", self.posterior, " or ".join(POSTERIORS))
-        check(self.trees >= 1, "trees", self.trees, "at least 1")
-        check(self.leaves >= 2, "leaves", self.leaves, "at least 2")
-        check(self.rate > 0, "rate", self.rate, "above 0")
-        check(self.min_leaf >= 1, "min_leaf", self.min_leaf, "at least 1")
-        check(self.l2 >= 0, "l2", self.l2, "0 or more")
+        check_fields(self)
 
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
-        """The trees, and the trace of the measure on validation (or else training) data."""
-        labels_only(job, "mcrank")
+        """The trees, and the trace of the metric on the validation data, or on the training data without."""
         grades = grades_of(job.train)
         weights = np.repeat(job.query_weights, job.train.lengths)
         classes = Classes.of(grades[weights > 0], job.convention)
@@ -150,14 +160,16 @@ class McRank:
             if all(finished):
                 trace.reason = "settled"
                 break
-            raw = raw + _latest(boosters, judged, trace.steps, self.posterior)
+            raw = raw + _raw_sums(
+                boosters, judged, self.posterior, start_iteration=trace.steps, num_iteration=1
+            )
             going = trace.go_on(measured.mean(expected_gain(raw, classes.gains, self.posterior)))
             job.report("measure", trace.steps, self.trees, trace.values[-1])
         kept = max(trace.best_step if job.valid else trace.steps, 1)
         texts = tuple(booster.model_to_string(num_iteration=kept) for booster in boosters)
         return ClassTrees(texts, classes.gains, self.posterior), [trace]
 
-    def _boosters(self, job: Job, own: Any, classes: int, weights: Floats) -> list[Any]:
+    def _boosters(self, job: Job, targets: Ints, classes: int, weights: Floats) -> list[Any]:
         import lightgbm
 
         shared = {
@@ -165,35 +177,31 @@ class McRank:
             "learning_rate": self.rate,
             "min_data_in_leaf": self.min_leaf,
             "lambda_l2": self.l2,
-            "boost_from_average": False,  # so that the trees alone are the sum
+            "boost_from_average": False,  # the score must be the sum of the trees alone
             "seed": job.seed,
             "deterministic": True,
             "force_row_wise": True,
-            "num_threads": threads_for(len(own)),
+            "num_threads": threads_for(len(targets)),
             "verbosity": -1,
         }
         if self.posterior == "label":
-            problems = [(own, {"objective": "multiclass", "num_class": classes})]
+            problems = [(targets, {"objective": "multiclass", "num_class": classes})]
         else:
-            problems = [((own > cut).astype(int), {"objective": "binary"}) for cut in range(classes - 1)]
+            problems = [((targets > cut).astype(int), {"objective": "binary"}) for cut in range(classes - 1)]
         rows = weights > 0
-        X, heavy = job.train.X[rows], weights[rows]
-        binning = {"min_data_in_bin": 1, "verbosity": -1}  # else very small data has nothing to split by
+        X, row_weights = job.train.X[rows], weights[rows]
+        binning = {"min_data_in_bin": 1, "verbosity": -1}  # otherwise very small data has no splits
         return [
             lightgbm.Booster(
-                {**shared, **objective}, lightgbm.Dataset(X, target[rows], weight=heavy, params=binning)
+                {**shared, **objective},
+                lightgbm.Dataset(X, target[rows], weight=row_weights, params=binning),
             )
             for target, objective in problems
         ]
 
 
-def _latest(boosters: Sequence[Any], data: Dataset, round_number: int, posterior: str) -> Floats:
-    """What the latest trees add to the sums."""
+def _raw_sums(boosters: Sequence[Any], data: Dataset, posterior: str, **trees: int) -> Floats:
+    """The sums of trees: documents × columns; ``trees`` limits them to some iterations."""
     threads = threads_for(len(data))
-    parts = [
-        booster.predict(
-            data.X, start_iteration=round_number, num_iteration=1, raw_score=True, num_threads=threads
-        )
-        for booster in boosters
-    ]
+    parts = [booster.predict(data.X, raw_score=True, num_threads=threads, **trees) for booster in boosters]
     return np.asarray(parts[0] if posterior == "label" else np.column_stack(parts), np.float64)

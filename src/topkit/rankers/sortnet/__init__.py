@@ -1,4 +1,4 @@
-"""SortNet: ranking by a neural comparator that sorts."""
+"""SortNet: a neural comparator of two documents that sorts."""
 
 from __future__ import annotations
 

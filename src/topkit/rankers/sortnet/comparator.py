@@ -1,4 +1,4 @@
-"""The comparator network: two documents in, two outputs, symmetric to the last bit."""
+"""The comparator network: two documents in, two outputs, exactly symmetric."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from topkit.scorers.network import filled
 
 Ints = NDArray[np.int64]
 ARRAYS = ("v", "v_dual", "b", "w", "w_dual")
+"""The arrays of a comparator, in a file and in a vector."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of rows (better, worse) with weights; those of query q are places ``starts[q]:starts[q+1]``."""
+    """Pairs of rows (better, worse) with weights; the pairs of query q are ``starts[q]:starts[q+1]``."""
 
     better: Ints
     worse: Ints
@@ -39,10 +40,11 @@ class Comparator:
         N≻(x, y) = σ(Σ w_i h_i + w'_i h'_i + c),  N≺(x, y) = σ(Σ w'_i h_i + w_i h'_i + c)
 
     so that N≻(x, y) = N≺(y, x). x is preferred to y where N≻ > N≺. The preference need not be transitive, so
-    it sorts but has no score; ``cyclic`` is the share of circles among triples of documents it was tried on.
+    the model sorts but has no score; ``cyclic`` is the share of cycles among triples of documents.
     """
 
     kind: ClassVar[str] = "comparator"
+    requires: ClassVar[tuple[str, ...]] = ()
     v: Floats
     """Hidden neurons × features: weights of the first document."""
     v_dual: Floats
@@ -57,10 +59,10 @@ class Comparator:
     def random(cls, features: int, hidden: int, seed: int) -> Comparator:
         """Small random weights."""
         rng = np.random.default_rng(seed)
-        wide = 1.0 / np.sqrt(2 * max(features, 1))
+        scale = 1.0 / np.sqrt(2 * max(features, 1))
         return cls(
-            rng.normal(scale=wide, size=(hidden, features)),
-            rng.normal(scale=wide, size=(hidden, features)),
+            rng.normal(scale=scale, size=(hidden, features)),
+            rng.normal(scale=scale, size=(hidden, features)),
             np.zeros(hidden),
             rng.normal(scale=1.0 / np.sqrt(2 * hidden), size=hidden),
             rng.normal(scale=1.0 / np.sqrt(2 * hidden), size=hidden),
@@ -68,7 +70,7 @@ class Comparator:
         )
 
     def halves(self, X: Floats) -> tuple[Floats, Floats]:
-        """What each document brings to the hidden layer as first and as second of a pair."""
+        """The contribution of each document to the hidden layer, as first and as second of a pair."""
         from topkit.rankers.sortnet import kernels
 
         P, Q = np.empty((len(X), len(self.b))), np.empty((len(X), len(self.b)))
@@ -78,32 +80,34 @@ class Comparator:
 
     def outputs(self, X: Floats, first: Ints, second: Ints) -> Floats:
         """N≻ and N≺ of pairs of rows of X, two columns."""
+        outputs: Floats = 1.0 / (1.0 + np.exp(-self._raw_outputs(*self.halves(X), first, second)))
+        return outputs
+
+    def _raw_outputs(self, P: Floats, Q: Floats, first: Ints, second: Ints) -> Floats:
+        """Both outputs before the last sigmoid, two columns."""
         from topkit.rankers.sortnet import kernels
 
         out = np.empty((len(first), 2))
-        kernels.predict(*self.halves(X), self.b, self.w, self.w_dual, self.bias, first, second, out)
+        kernels.pair_outputs(P, Q, self.b, self.w, self.w_dual, self.bias, first, second, out)
         return out
 
     def compare(self, X: Floats) -> Compare:
-        """The comparison of rows of X as a function: above 0 where the first of a pair is preferred."""
-        from topkit.rankers.sortnet import kernels
-
+        """A function that compares rows of X: above 0 where the first of a pair is preferred."""
         P, Q = self.halves(X)
 
         def differences(first: Ints, second: Ints) -> Floats:
-            out = np.empty(len(first))
-            kernels.compare(P, Q, self.b, self.w, self.w_dual, self.bias, first, second, out)
-            return out
+            outputs = self._raw_outputs(P, Q, first, second)
+            return outputs[:, 0] - outputs[:, 1]
 
         return differences
 
     def order(self, data: Dataset) -> Ints:
-        """Rows of each query, best first, by merge sort from an order that only the features decide."""
+        """Rows of each query, best first, by merge sort from an order that depends only on the features."""
         X = filled(data.X)
         return merge_sort(self.compare(X), data.ptr, canonical_order(X, data.ptr))[0]
 
     def intransitivity(self, data: Dataset, triples: int = 20_000, seed: int = 0) -> float:
-        """The share of circles (x over y over z over x) among random triples of documents of one query."""
+        """The share of cycles (x over y over z over x) among random triples of documents of one query."""
         return cyclic_share(self.compare(filled(data.X)), data.ptr, triples, seed)
 
     def error(self, X: Floats, ptr: Ints, pairs: Pairs) -> tuple[float, Floats]:
@@ -125,12 +129,12 @@ class Comparator:
         return float(values.sum()), gradient
 
     def vector(self) -> Floats:
-        """All weights in one vector."""
+        """All weights as one vector."""
         parts = (self.v.ravel(), self.v_dual.ravel(), self.b, self.w, self.w_dual, [self.bias])
         return np.concatenate(parts)
 
     def with_vector(self, vector: Floats) -> Comparator:
-        """The comparator of this shape with other weights."""
+        """A comparator of the same shape with other weights."""
         hidden, features = self.v.shape
         cuts = np.cumsum([hidden * features, hidden * features, hidden, hidden, hidden])
         v, v_dual, b, w, w_dual, bias = np.split(np.asarray(vector, np.float64), cuts)
@@ -139,8 +143,13 @@ class Comparator:
 
     @property
     def remark(self) -> str:
-        """What a user should know after training."""
-        return f"{self.cyclic:.3%} of triples in a circle"
+        """One line for the user after training."""
+        return f"{self.cyclic:.3%} of triples form a cycle"
+
+    @property
+    def details(self) -> str:
+        """Nothing beyond the remark."""
+        return ""
 
     def parts(self) -> Parts:
         arrays = {name: getattr(self, name) for name in ARRAYS}
@@ -152,7 +161,7 @@ class Comparator:
         model = cls(v, v_dual, b, w, w_dual, float(parts.values["bias"]), float(parts.values["cyclic"]))
         hidden = len(model.b)
         if not model.v.shape == model.v_dual.shape or len(model.v) != hidden:
-            raise ValueError("each hidden neuron has its weights for both documents")
+            raise ValueError("each hidden neuron needs weights for both documents")
         if not model.w.shape == model.w_dual.shape == model.b.shape == (hidden,):
-            raise ValueError("each hidden neuron has a bias and two weights to the outputs")
+            raise ValueError("each hidden neuron needs a bias and two output weights")
         return model

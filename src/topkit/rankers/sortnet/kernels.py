@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True, nogil=True, inline="always")
 def squash(x: float) -> float:
-    """The activation x/√(1 + x²): a sigmoid whose loop runs in vector instructions, unlike tanh's.
+    """The activation x/√(1 + x²): a sigmoid that compiles to vector instructions, unlike tanh.
 
     Its slope at the value h is (1 − h²)^{3/2}.
     """
@@ -23,7 +23,7 @@ def squash(x: float) -> float:
 
 @njit(cache=True, nogil=True)
 def project(X: Floats, V: Floats, out: Floats) -> None:
-    """out = X·Vᵀ, each row summed by itself, so that a document's numbers do not depend on its neighbours."""
+    """out = X·Vᵀ, each row summed separately, so that a document's result does not depend on other rows."""
     for i in range(len(X)):
         for h in range(len(V)):
             total = 0.0
@@ -51,40 +51,13 @@ def outputs(
 
 
 @njit(cache=True, nogil=True)
-def compare(
-    P: Floats,
-    Q: Floats,
-    b: Floats,
-    w: Floats,
-    w_dual: Floats,
-    bias: float,
-    first: Ints,
-    second: Ints,
+def pair_outputs(
+    P: Floats, Q: Floats, b: Floats, w: Floats, w_dual: Floats, bias: float, first: Ints, second: Ints,
     out: Floats,
-) -> None:
-    """N≻ − N≺ before the last sigmoid for each pair of rows: above 0 where the first is preferred."""
+) -> None:  # fmt: skip
+    """N≻ and N≺ before the last sigmoid, for each pair of rows."""
     for p in range(len(first)):
-        above, below = outputs(P, Q, b, w, w_dual, bias, first[p], second[p])
-        out[p] = above - below
-
-
-@njit(cache=True, nogil=True)
-def predict(
-    P: Floats,
-    Q: Floats,
-    b: Floats,
-    w: Floats,
-    w_dual: Floats,
-    bias: float,
-    first: Ints,
-    second: Ints,
-    out: Floats,
-) -> None:
-    """N≻ and N≺ of each pair of rows."""
-    for p in range(len(first)):
-        above, below = outputs(P, Q, b, w, w_dual, bias, first[p], second[p])
-        out[p, 0] = 1.0 / (1.0 + math.exp(-above))
-        out[p, 1] = 1.0 / (1.0 + math.exp(-below))
+        out[p, 0], out[p, 1] = outputs(P, Q, b, w, w_dual, bias, first[p], second[p])
 
 
 @njit(cache=True, nogil=True)
@@ -108,8 +81,8 @@ def pair_errors(
 ) -> None:
     """Σ weight·((1 − N≻)² + N≺²) of each query's pairs, and its slopes.
 
-    ``slopes`` (a row a query) is in b, w, w_dual and the output bias, one after the other; dP and dQ are in
-    the two projections of each document.
+    ``slopes`` (one row per query) has the slopes in b, w, w_dual and the output bias; dP and dQ have the
+    slopes in the two projections of each document.
     """
     H = len(b)
     first, dual = np.empty(H), np.empty(H)

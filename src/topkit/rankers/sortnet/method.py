@@ -1,20 +1,20 @@
-"""SortNet: a comparator network that learns from the mistakes it makes while sorting."""
+"""SortNet: a comparator network trained on its own sorting errors."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Trace, one_blas_thread
 from topkit.data import Dataset
+from topkit.data.settings import Setting, check_fields
 from topkit.rankers.contract import Job
-from topkit.rankers.labels import labels_only
 from topkit.rankers.sortnet.comparator import Comparator, Pairs
 from topkit.rankers.sortnet.sorting import canonical_order, merge_sort
-from topkit.scorers import Floats, Space, check
+from topkit.scorers import Floats
 from topkit.scorers.network import filled
 
 Ints = NDArray[np.int64]
@@ -26,16 +26,17 @@ class _Side:
 
     data: Dataset
     weights: Floats
-    """One a query."""
+    """One per query."""
     X: Floats
     known: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    """better·n + worse of every pair so far, rising."""
+    """better·n + worse of every wrong pair so far, rising."""
 
     @classmethod
     def of(cls, data: Dataset, weights: Floats) -> _Side:
-        """Queries that count, by name, and their documents by features.
+        """The queries of weight above 0, sorted by name, with their documents sorted by features.
 
-        Rounding grows from round to round; with one order for all, a shuffled file gives the same network.
+        Rounding errors grow from round to round, so a fixed order is needed to get the same network from a
+        shuffled file.
         """
         kept = [q for q in sorted(range(data.n_queries), key=lambda q: data.qids[q]) if weights[q] > 0]
         chosen = data.select(kept)
@@ -46,7 +47,7 @@ class _Side:
         return cls(ordered, weights[kept], filled(ordered.X))
 
     def sort(self, comparator: Comparator) -> tuple[Floats, Ints]:
-        """Scores that fall down the order, and the keys of the pairs that sorting compared wrongly."""
+        """Scores that fall with the rank, and the keys of the pairs that sorting compared wrongly."""
         data, n = self.data, len(self.data)
         order, winners, losers = merge_sort(comparator.compare(self.X), data.ptr, np.arange(n))
         places = np.empty(n)
@@ -54,14 +55,14 @@ class _Side:
         wrong = data.y[winners] < data.y[losers]
         return places, losers[wrong] * n + winners[wrong]
 
-    def learn_of(self, keys: Ints) -> bool:
-        """Add pairs; whether any of them is new."""
+    def add(self, keys: Ints) -> bool:
+        """Add pairs; True if any of them is new."""
         before = len(self.known)
         self.known = np.union1d(self.known, keys)
         return len(self.known) > before
 
     def pairs(self) -> Pairs:
-        """The pairs so far, query by query."""
+        """The wrong pairs so far, query by query."""
         n = max(len(self.data), 1)
         better, worse = self.known // n, self.known % n
         weight = self.weights[self.data.query_index[better]]
@@ -70,15 +71,14 @@ class _Side:
 
 @dataclass(frozen=True)
 class SortNet:
-    """A comparator network trained on mistakes made while sorting; it has an order and no score.
+    """A comparator network trained on its own sorting errors; it gives an order, no scores.
 
-    The network of :class:`~topkit.rankers.sortnet.comparator.Comparator` sorts the training and validation
-    documents (merge sort); the pairs of differing labels it compares wrongly join the pairs of earlier
-    rounds; it is trained on them by squared error plus ½·l2·‖weights‖² a pair (L-BFGS, ``epochs`` steps at
-    most), and the epoch with the least error on the validation pairs goes to the next round. It ends when
-    sorting makes no mistake that is not known, or after ``rounds``. The round whose order has the best
-    measure on validation data (training data if there is none) is kept. Rigutini, Papini, Maggini &
-    Scarselli, LR4IR 2008.
+    In each round the network of :class:`~topkit.rankers.sortnet.comparator.Comparator` sorts the training and
+    validation documents (merge sort). Pairs with different labels that it compares wrongly are added to the
+    pairs of earlier rounds. The network is trained on them by squared error plus ½·l2·‖weights‖² per pair
+    (L-BFGS), and the epoch with the smallest error on the validation pairs goes to the next round. Training
+    ends when sorting makes no new error, or after ``rounds``. The round with the best metric on validation
+    data (on training data without) is kept. Rigutini, Papini, Maggini & Scarselli, LR4IR 2008.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
@@ -88,24 +88,19 @@ class SortNet:
 
     normalisation: ClassVar[str] = "sortnet"
     summary: ClassVar[str] = "SortNet: a symmetric comparator network that sorts"
-    space: ClassVar[Space] = {"hidden": (10, 20, 30), "l2": (1e-3, 1e-2, 1e-1)}
+    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
 
-    hidden: int = 10
-    """Neurons, each with its dual."""
-    rounds: int = 20
-    epochs: int = 50
-    l2: float = 0.01
+    hidden: Annotated[int, Setting("Hidden neurons, each with its dual.", low=1, search=(10, 20, 30))] = 10
+    rounds: Annotated[int, Setting("Largest number of rounds of sorting and training.", low=1)] = 20
+    epochs: Annotated[int, Setting("L-BFGS steps per round.", low=1)] = 50
+    l2: Annotated[float, Setting("Weight penalty per pair.", low=0, search=(1e-3, 1e-2, 1e-1))] = 0.01
 
     def __post_init__(self) -> None:
-        check(self.hidden >= 1, "hidden", self.hidden, "at least 1")
-        check(self.rounds >= 1, "rounds", self.rounds, "at least 1")
-        check(self.epochs >= 1, "epochs", self.epochs, "at least 1")
-        check(self.l2 >= 0, "l2", self.l2, "0 or more")
+        check_fields(self)
 
     @one_blas_thread()
     def train(self, job: Job) -> tuple[Comparator, list[Trace]]:
-        """The best comparator, and the trace of the measure, round by round."""
-        labels_only(job, "sortnet")
+        """The best comparator, and the trace of the metric, round by round."""
         train = _Side.of(job.train, job.query_weights)
         valid = None if job.valid is None else _Side.of(job.valid, np.ones(job.valid.n_queries))
         judged = train if valid is None else valid
@@ -114,15 +109,15 @@ class SortNet:
         going = True
         while going:
             places, wrong = train.sort(comparator)
-            news = train.learn_of(wrong)
+            has_new_errors = train.add(wrong)
             if valid is not None:
                 places, wrong = valid.sort(comparator)
-                news |= valid.learn_of(wrong)
+                has_new_errors |= valid.add(wrong)
             going = trace.go_on(job.measure(judged.data, places))
             job.report("measure", trace.steps, self.rounds, trace.values[-1])
             if trace.best_step == trace.steps:
                 best = comparator
-            if not news:
+            if not has_new_errors:
                 trace.reason = trace.reason or "settled"
                 going = False
             if going:
@@ -130,7 +125,7 @@ class SortNet:
         return replace(best, cyclic=best.intransitivity(judged.data, seed=job.seed)), [trace]
 
     def _trained(self, start: Comparator, train: _Side, valid: _Side | None) -> Comparator:
-        """The comparator after training on the pairs so far, at its best epoch on the validation pairs."""
+        """The comparator trained on the pairs so far, at its best epoch on the validation pairs."""
         from scipy.optimize import fmin_l_bfgs_b
 
         pairs = train.pairs()
@@ -143,16 +138,16 @@ class SortNet:
             value, gradient = start.with_vector(vector).error(train.X, train.data.ptr, pairs)
             return value / total + 0.5 * self.l2 * float(vector @ vector), gradient / total + self.l2 * vector
 
-        best, least = start.vector(), np.inf
+        best, smallest_error = start.vector(), np.inf
 
         def after_epoch(vector: Floats) -> None:
-            nonlocal best, least
+            nonlocal best, smallest_error
             if checks is None or valid is None:
                 best = vector.copy()
                 return
             error = start.with_vector(vector).error(valid.X, valid.data.ptr, checks)[0]
-            if error < least:
-                best, least = vector.copy(), error
+            if error < smallest_error:
+                best, smallest_error = vector.copy(), error
 
         fmin_l_bfgs_b(objective, start.vector(), callback=after_epoch, maxiter=self.epochs)
         return start.with_vector(best)

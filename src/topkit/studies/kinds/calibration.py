@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from topkit.data import InputError
 from topkit.rankers import Job, ranker
-from topkit.rankers.ensemble import Mixture
-from topkit.rankers.ensemble.calibration import CALIBRATIONS, REGRESSIONS
-from topkit.rankers.ensemble.members import measure_members
-from topkit.rankers.ensemble.methods import fine_stages
-from topkit.rankers.ensemble.targets import TARGETS
-from topkit.rankers.ensemble.workshop import Workshop, train_boosted
+from topkit.rankers.mixture import Mixture
+from topkit.rankers.mixture.calibration import CALIBRATIONS
+from topkit.rankers.mixture.members import measure_members
+from topkit.rankers.mixture.regressions import REGRESSIONS
+from topkit.rankers.mixture.split import CalibrationSplit
+from topkit.rankers.mixture.targets import TARGETS
 from topkit.rankers.multiclass.adaboost import FORMS, Plan
+from topkit.rankers.multiclass.adaboost_mh import fine_stages, train_boosted
 from topkit.studies.fits import fit_cell, measure_test, turns
 from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Plot, Setting, Table, Words
 from topkit.studies.plots import scatter
@@ -79,9 +80,9 @@ def compute(cell: Cell) -> Outcome:
 
 def calibrated(job: Job, plan: Plan) -> Mixture:
     """A member for each calibration, after the rounds that are best for it."""
-    shop = Workshop.of(job, HELD_BACK)
-    trained = train_boosted(shop, shop.classes, plan, fine_stages(plan.rounds)[4:] or (plan.rounds,))
-    everyone = measure_members(shop, [trained], CALIBRATIONS).mixture
+    split = CalibrationSplit.of(job, HELD_BACK)
+    trained = train_boosted(split, split.classes, plan, fine_stages(plan.rounds)[4:] or (plan.rounds,))
+    everyone = measure_members(split, [trained], CALIBRATIONS).mixture
     best = [
         max((m for m in everyone.members if m.head.name == name), key=lambda m: m.measure)
         for name in CALIBRATIONS

@@ -1,1 +1,1 @@
-"""Scores of boosted classifiers, for many documents and after many rounds at once."""
+"""Scores of boosted classifiers, for many documents and many rounds in one pass."""

@@ -1,4 +1,4 @@
-"""Numba kernels that run documents through boosted classifiers and keep the sums after chosen rounds."""
+"""Numba kernels: scores of boosted classifiers after chosen rounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK = 64
-"""Documents that go through a classifier together, so that they and it stay in the nearest cache."""
+"""Documents per block: a block and the classifier fit into the first-level cache."""
 
 
 @njit(cache=True, nogil=True)
@@ -26,7 +26,7 @@ def tree_outputs(
     last: int,
     out: Floats,
 ) -> None:
-    """out[s, i] = the sum of the values that the first ``stages[s]`` trees give to row i."""
+    """out[s, i] = the sum of the values of the first ``stages[s]`` trees for row i."""
     K = values.shape[1]
     total = np.empty((BLOCK, K))
     for start in range(first, last, BLOCK):
@@ -50,19 +50,12 @@ def tree_outputs(
 
 @njit(cache=True, nogil=True)
 def product_outputs(
-    X: NDArray[np.float32],
-    feature: NDArray[np.int32],
-    threshold: NDArray[np.float32],
-    bounds: NDArray[np.int32],
-    values: Floats,
-    stages: Ints,
-    first: int,
-    last: int,
-    out: Floats,
-) -> None:
+    X: NDArray[np.float32], feature: NDArray[np.int32], threshold: NDArray[np.float32],
+    bounds: NDArray[np.int32], values: Floats, stages: Ints, first: int, last: int, out: Floats,
+) -> None:  # fmt: skip
     """out[s, i] = the sum of parity·value over the first ``stages[s]`` products, for row i.
 
-    Documents lie side by side here, so that a threshold is compared with many of them at once.
+    Features of a block are stored column by column, so that one instruction compares many documents.
     """
     K, features = values.shape[1], X.shape[1]
     columns = np.zeros((features, BLOCK), np.float32)

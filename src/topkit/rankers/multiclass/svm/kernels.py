@@ -12,17 +12,17 @@ Ints = NDArray[np.int64]
 
 @njit(cache=True, nogil=True)
 def solve_document(own: int, bound: float, size: float, slope: Floats, dual: Floats, order: Floats) -> None:
-    """The exact minimum over one document's duals: a_m ≤ bound·[m = own], Σ a_m = 0.
+    """The exact minimum over the duals of one document: a_m ≤ bound·[m = own], Σ a_m = 0.
 
     The minimiser is min(bound_m, (β − B_m)/size) with B = slope − size·dual, for the β that makes the sum 0;
-    β is found by going down the sorted B_m + size·bound_m.
+    β comes from a pass over the B_m + size·bound_m in falling order.
     """
     K = len(slope)
     for m in range(K):
         slope[m] -= size * dual[m]
         order[m] = slope[m]
     order[own] += size * bound
-    for i in range(1, K):  # K is small: sort by insertion, falling
+    for i in range(1, K):  # K is small: insertion sort, falling
         value, j = order[i], i
         while j > 0 and order[j - 1] < value:
             order[j] = order[j - 1]
@@ -49,10 +49,10 @@ def sweep(
     weights: Floats,
     violations: Floats,
 ) -> float:
-    """Solve for each document in turn, keeping weights = Σ dual·x; the largest violation that was met.
+    """Solve for each document in turn, keeping weights = Σ dual·x; returns the largest violation.
 
-    ``X`` has a row a document, ``dual`` too; ``weights`` a row a feature. A document violates by the span
-    between the largest slope and the smallest one of the duals that may still grow; ``violations`` keeps it.
+    ``X`` and ``dual`` have one row per document, ``weights`` one row per feature. The violation of a document
+    is the largest slope minus the smallest slope of the duals that may still grow; it goes to ``violations``.
     """
     K = dual.shape[1]
     slope, now, buffer = np.empty(K), np.empty(K), np.empty(K)

@@ -1,4 +1,4 @@
-"""Numba kernels of calibration: soft NDCG, and weighted sums of many calibrated scores of one classifier."""
+"""Numba kernels: weighted sums of many calibrated scores of one classifier."""
 
 from __future__ import annotations
 
@@ -8,42 +8,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@njit(cache=True, nogil=True)
-def soft_ndcg(
-    scores: Floats, gain: Floats, ptr: Ints, discount: Floats, softness: float, slope: Floats
-) -> float:
-    """−Σ_i gain_i Σ_j discount(rank of j)·h(i, j) over all queries, and its gradient in the scores."""
-    value = 0.0
-    slope[:] = 0.0
-    for q in range(len(ptr) - 1):
-        a, b = ptr[q], ptr[q + 1]
-        n = b - a
-        order = np.argsort(-scores[a:b], kind="mergesort")
-        at = np.empty(n)
-        for r in range(n):
-            at[order[r]] = discount[r]
-        h = np.empty(n)
-        for i in range(n):
-            g = gain[a + i]
-            if g == 0.0:
-                continue
-            total, soft = 0.0, 0.0
-            for j in range(n):
-                d = scores[a + i] - scores[a + j]
-                h[j] = np.exp(-d * d / softness)
-                total += h[j]
-                soft += at[j] * h[j]
-            soft /= total
-            value -= g * soft
-            for j in range(n):
-                # ∂ soft/∂(d_ij) = h_j/total·(at_j − soft)·(−2 d/σ), and d_ij = s_i − s_j
-                d = scores[a + i] - scores[a + j]
-                pull = h[j] / total * (at[j] - soft) * (-2.0 * d / softness)
-                slope[a + i] -= g * pull
-                slope[a + j] += g * pull
-    return value
 
 
 @njit(cache=True, nogil=True)
@@ -82,7 +46,7 @@ def add_sigmoids(
             for c in range(K):
                 raised[c] = -slope[s] * (f[i, c] - centre[s])
                 least = min(least, raised[c])
-            # σ(−u)/σ(−v) stays finite when every u is large: divide all by the largest sigmoid's exponential
+            # Divide all sigmoids by the exponential of the largest one, so that their ratios stay finite.
             shift = max(least, 0.0)
             low = np.exp(-shift)
             total, value = 0.0, 0.0
@@ -120,9 +84,9 @@ def add_polynomial(
     last: int,
     out: Floats,
 ) -> None:
-    """out += Σ_m coefficient_m·Π_c u_c^power_mc with u = (f − centre)/spread, kept within low..high.
+    """out += Σ_m coefficient_m·Π_c u_c^power_mc with u = (f − centre)/spread, clipped to low..high.
 
-    Each monomial is an earlier one times one column; ``powers`` has (earlier, column).
+    Each monomial is an earlier monomial times one column; ``powers`` has (earlier, column).
     """
     K = f.shape[1]
     u = np.empty(K)

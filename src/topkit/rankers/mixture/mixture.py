@@ -1,6 +1,6 @@
-"""The mixture: classifiers and rankers, calibrated in many ways, added up with a weight each.
+"""The mixture: classifiers and rankers, calibrated in many ways and added up with weights.
 
-A model of one member is a calibrated classifier; ``adaboost-mh`` and ``mcsvm`` are such models.
+A mixture with one member is a calibrated classifier; ``adaboost-mh`` and ``mcsvm`` train such models.
 """
 
 from __future__ import annotations
@@ -13,53 +13,51 @@ import numpy as np
 
 from topkit.compute import over_queries
 from topkit.data import Dataset, InputError, normalise
-from topkit.rankers.ensemble.heads import Head, mixed_gain, numbers_of
-from topkit.rankers.ensemble.table import member_table
+from topkit.rankers.mixture.heads import Head, mixed_gain, numbers_of
+from topkit.rankers.mixture.staged import RankerScores, Staged
+from topkit.rankers.mixture.table import member_table
+from topkit.rankers.names import MODELS
 from topkit.scorers import Floats, Parts
 
 
 @dataclass(frozen=True)
 class Source:
-    """A classifier at several stages (rounds, penalties), or a ranker, and how its features are prepared."""
+    """A classifier at several stages (rounds, penalties), or a ranker, and the features it needs."""
 
     title: str
     normalisation: str
-    model: Any
-    """What has ``outputs(X, stages)``, or a ranker's model with ``score(data)``."""
+    """Query-wise normalisation of its features."""
+    model: Staged
     stages: tuple[int, ...]
-    """The rounds or the numbers of penalties that members use; one stage for a ranker."""
+    """The rounds, or numbers of penalties, that members use; one stage for a ranker."""
     gains: Floats
     """The gain of each class; empty for a ranker, which has one score."""
     labels: tuple[str, ...]
-    """What to call each stage in tables."""
+    """The name of each stage in tables."""
 
     @property
     def columns(self) -> int:
+        """Scores per document."""
         return max(len(self.gains), 1)
 
     def outputs(self, data: Dataset, stages: tuple[int, ...] | None = None) -> Floats:
-        """Stages × documents × columns, from features that are prepared already."""
-        if hasattr(self.model, "outputs"):
-            found: Floats = self.model.outputs(data.X, self.stages if stages is None else stages)
-            return found
-        scores: Floats = self.model.score(data)
-        return scores[None, :, None]
+        """Stages × documents × columns, from features that are already normalised."""
+        return self.model.outputs(data, self.stages if stages is None else stages)
 
     def only(self, stages: list[int]) -> Source:
-        """The source at these of its stages, without what comes after the last."""
+        """The source at these of its stages, without the rounds after the last one."""
         kept = tuple(self.stages[stage] for stage in stages)
-        model = self.model.first(kept[-1]) if hasattr(self.model, "first") else self.model
-        return replace(self, model=model, stages=kept, labels=tuple(self.labels[stage] for stage in stages))
+        labels = tuple(self.labels[stage] for stage in stages)
+        return replace(self, model=self.model.first(kept[-1]), stages=kept, labels=labels)
 
     def reach(self, stage: int) -> float:
-        """The largest |score| there can be: Σ α of a boosted classifier; 0 where there is no such bound."""
-        total = getattr(self.model, "total", None)
-        return 0.0 if total is None or not len(total) else float(total[self.stages[stage] - 1])
+        """A bound on |score|: Σ α of a boosted classifier; 0 if there is no bound."""
+        return self.model.reach(self.stages[stage])
 
 
 @dataclass(frozen=True)
 class Member:
-    """One calibrated model: which source, which of its stages, which calibration; its measure and weight."""
+    """A source at one stage with one calibration, its measure and its weight."""
 
     source: int
     stage: int
@@ -70,25 +68,27 @@ class Member:
 
 @dataclass(frozen=True)
 class Mixture:
-    """score = Σ weight·(gain that the member estimates); members of one classifier share its evaluation."""
+    """score = Σ weight·(gain estimated by the member); a classifier is evaluated once for all its members."""
 
     kind: ClassVar[str] = "mixture"
+    requires: ClassVar[tuple[str, ...]] = ("lightgbm",)
     sources: tuple[Source, ...]
     members: tuple[Member, ...]
     metric: str
-    """The measure that members were weighed by."""
+    """The metric that decided the weights."""
     strength: float = 0.0
     """c of the weights exp(c·measure)."""
 
     def score(self, data: Dataset) -> Floats:
-        found = np.empty(len(data))
+        """The weighted sum of the members' estimated gains."""
+        scores = np.empty(len(data))
 
         def work(first: int, last: int) -> None:
             part = data if last - first == data.n_queries else data.select(np.arange(first, last))
-            found[data.ptr[first] : data.ptr[last]] = self._score_part(part)
+            scores[data.ptr[first] : data.ptr[last]] = self._score_part(part)
 
         over_queries(work, data.ptr)
-        return found
+        return scores
 
     def _score_part(self, data: Dataset) -> Floats:
         total = np.zeros(len(data))
@@ -107,43 +107,47 @@ class Mixture:
                 for member in members:
                     if not member.head.probabilistic or total.shape[1] not in (0, source.columns):
                         continue
-                    given = member.weight * member.head.probabilities(outputs[stage])
-                    total = total + given if total.shape[1] else given
+                    weighted = member.weight * member.head.probabilities(outputs[stage])
+                    total = total + weighted if total.shape[1] else weighted
                     weight += member.weight
         if not weight:
             raise InputError(
                 "no member of this model estimates class probabilities",
                 "use a calibration such as log-sigmoid",
             )
-        found: Floats = total / weight
-        return found
+        probabilities: Floats = total / weight
+        return probabilities
 
     def member_scores(self, data: Dataset) -> Floats:
-        """The score of every member by itself: members × documents."""
-        found = np.empty((len(self.members), len(data)))
+        """The score of each member alone: members × documents."""
+        scores = np.empty((len(self.members), len(data)))
         place = {id(member): i for i, member in enumerate(self.members)}
         for source, used, outputs in self._evaluated(data, all_members=True):
             for stage, members in used.items():
                 for member in members:
-                    found[place[id(member)]] = member.head.gain(outputs[stage], source.gains)
-        return found
+                    scores[place[id(member)]] = member.head.gain(outputs[stage], source.gains)
+        return scores
+
+    @property
+    def remark(self) -> str:
+        """Nothing to say in one line; the table of members is in ``details``."""
+        return ""
 
     @property
     def details(self) -> str:
-        """The heaviest members as a table, where there are several."""
+        """The members with the largest weights as a table, if there are several."""
         return member_table(self, 10) if len(self.members) > 1 else ""
 
     def only_used(self) -> Mixture:
-        """The members that have a weight, and the parts of classifiers that they need."""
+        """The members with a weight, and the parts of classifiers that they need."""
         used = [member for member in self.members if member.weight != 0]
         sources: list[Source] = []
         members: list[Member] = []
         for number in sorted({member.source for member in used}):
-            source = self.sources[number]
-            mine = [member for member in used if member.source == number]
-            stages = sorted({member.stage for member in mine})
-            members += [replace(m, source=len(sources), stage=stages.index(m.stage)) for m in mine]
-            sources.append(source.only(stages))
+            of_source = [member for member in used if member.source == number]
+            stages = sorted({member.stage for member in of_source})
+            members += [replace(m, source=len(sources), stage=stages.index(m.stage)) for m in of_source]
+            sources.append(self.sources[number].only(stages))
         return replace(self, sources=tuple(sources), members=tuple(members))
 
     def _evaluated(
@@ -152,21 +156,22 @@ class Mixture:
         """Each source that is needed, its members by stage, and its outputs at those stages."""
         views: dict[str, Dataset] = {"none": data}
         for number, source in enumerate(self.sources):
-            mine: dict[int, list[Member]] = {}
+            by_stage: dict[int, list[Member]] = {}
             for member in self.members:
                 if member.source == number and (all_members or member.weight != 0):
-                    mine.setdefault(member.stage, []).append(member)
-            if not mine:
+                    by_stage.setdefault(member.stage, []).append(member)
+            if not by_stage:
                 continue
             name = source.normalisation
             if name not in views:
                 views[name] = normalise(data, name)
-            stages = sorted(mine)
+            stages = sorted(by_stage)
             outputs = source.outputs(views[name], tuple(source.stages[stage] for stage in stages))
-            yield source, {i: mine[stage] for i, stage in enumerate(stages)}, outputs
+            yield source, {i: by_stage[stage] for i, stage in enumerate(stages)}, outputs
 
     # -- files ---------------------------------------------------------------------------------------------
     def parts(self) -> Parts:
+        """The arrays of members one after the other, and the parts of each source under its number."""
         arrays: dict[str, Any] = {
             "source": np.array([member.source for member in self.members], np.int32),
             "stage": np.array([member.stage for member in self.members], np.int32),
@@ -178,9 +183,9 @@ class Mixture:
         texts: dict[str, str] = {}
         described = []
         for i, source in enumerate(self.sources):
-            own = source.model.parts()
-            arrays |= {f"source{i}/{name}": array for name, array in own.arrays.items()}
-            texts |= {f"source{i}/{name}": text for name, text in own.texts.items()}
+            model = source.model.parts()
+            arrays |= {f"source{i}/{name}": array for name, array in model.arrays.items()}
+            texts |= {f"source{i}/{name}": text for name, text in model.texts.items()}
             arrays[f"source{i}.gains"] = source.gains
             described.append(
                 {
@@ -189,7 +194,7 @@ class Mixture:
                     "model": source.model.kind,
                     "stages": list(source.stages),
                     "labels": list(source.labels),
-                    "values": dict(own.values),
+                    "values": dict(model.values),
                 }
             )
         values = {
@@ -202,39 +207,49 @@ class Mixture:
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
-        from topkit.rankers.registry import MODELS  # the registry knows this class, so not before
-
-        arrays = parts.arrays
-        sources = []
-        for i, told in enumerate(parts.values["sources"]):
-            own = Parts(told["values"], _under(arrays, f"source{i}/"), _under(parts.texts, f"source{i}/"))
-            source = Source(
-                str(told["title"]),
-                str(told["normalisation"]),
-                MODELS[told["model"]].of_parts(own),
-                tuple(int(stage) for stage in told["stages"]),
-                np.asarray(arrays[f"source{i}.gains"], np.float64),
-                tuple(str(label) for label in told["labels"]),
-            )
-            rounds, columns = getattr(source.model, "rounds", 1), getattr(source.model, "columns", 1)
-            if not all(0 <= stage <= rounds for stage in source.stages) or columns != source.columns:
-                raise ValueError(f"the stages or the gains of {source.title!r} do not fit its model")
-            sources.append(source)
-        bounds = np.append(0, np.cumsum(arrays["sizes"]))
-        members = []
-        for i, (name, family) in enumerate(parts.values["heads"]):
-            numbers = np.asarray(arrays["numbers"][bounds[i] : bounds[i + 1]], np.float64)
-            source_number, stage = int(arrays["source"][i]), int(arrays["stage"][i])
-            if not 0 <= stage < len(sources[source_number].stages):
-                raise ValueError("a member names a stage that its source does not have")
-            if len(numbers) != numbers_of(family, sources[source_number].columns):
-                raise ValueError(f"a {family} calibration has another number of numbers")
-            head = Head(str(name), str(family), numbers)
-            members.append(
-                Member(source_number, stage, head, float(arrays["measure"][i]), float(arrays["weight"][i]))
-            )
+        """The mixture put together again; ValueError, KeyError or IndexError if parts are inconsistent."""
+        sources = [_source_of(parts, i) for i in range(len(parts.values["sources"]))]
+        bounds = np.append(0, np.cumsum(parts.arrays["sizes"])).tolist()
+        members = [
+            _member_of(parts, i, slice(bounds[i], bounds[i + 1]), sources)
+            for i in range(len(parts.values["heads"]))
+        ]
         metric, strength = str(parts.values["metric"]), float(parts.values["strength"])
         return cls(tuple(sources), tuple(members), metric, strength)
+
+
+def _source_of(parts: Parts, i: int) -> Source:
+    described = parts.values["sources"][i]
+    under = f"source{i}/"
+    model = MODELS[described["model"]].of_parts(
+        Parts(described["values"], _under(parts.arrays, under), _under(parts.texts, under))
+    )
+    source = Source(
+        str(described["title"]),
+        str(described["normalisation"]),
+        model if isinstance(model, Staged) else RankerScores(model),
+        tuple(int(stage) for stage in described["stages"]),
+        np.asarray(parts.arrays[f"source{i}.gains"], np.float64),
+        tuple(str(label) for label in described["labels"]),
+    )
+    valid_stages = all(0 <= stage <= source.model.rounds for stage in source.stages)
+    if not valid_stages or source.model.columns != source.columns:
+        raise ValueError(f"the stages or the gains of {source.title!r} do not match its model")
+    return source
+
+
+def _member_of(parts: Parts, i: int, place: slice, sources: list[Source]) -> Member:
+    name, family = parts.values["heads"][i]
+    arrays = parts.arrays
+    numbers = np.asarray(arrays["numbers"][place], np.float64)
+    source, stage = int(arrays["source"][i]), int(arrays["stage"][i])
+    if not 0 <= stage < len(sources[source].stages):
+        raise ValueError(f"member {i} refers to stage {stage}, its source has {len(sources[source].stages)}")
+    expected = numbers_of(family, sources[source].columns)
+    if len(numbers) != expected:
+        raise ValueError(f"a {family} calibration needs {expected} numbers, got {len(numbers)}")
+    head = Head(str(name), str(family), numbers)
+    return Member(source, stage, head, float(arrays["measure"][i]), float(arrays["weight"][i]))
 
 
 def _under(mapping: Mapping[str, Any], start: str) -> dict[str, Any]:

@@ -1,15 +1,15 @@
-"""The members of a mixture as a table: what was trained, how it is calibrated, its measure and its weight."""
+"""The members of a mixture as a table: classifier, calibration, measure and weight."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from topkit.rankers.ensemble.mixture import Mixture
+    from topkit.rankers.mixture.mixture import Mixture
 
 
 class MemberRow(NamedTuple):
-    """One member, in words and numbers."""
+    """One member."""
 
     classifier: str
     calibration: str
@@ -18,7 +18,7 @@ class MemberRow(NamedTuple):
 
 
 def member_rows(mixture: Mixture) -> list[MemberRow]:
-    """Every member, the heaviest first, then the best."""
+    """Every member, by falling weight, then by falling measure."""
     rows = []
     for member in mixture.members:
         source = mixture.sources[member.source]
@@ -28,7 +28,7 @@ def member_rows(mixture: Mixture) -> list[MemberRow]:
 
 
 def member_table(mixture: Mixture, most: int = 20) -> str:
-    """The first rows of the table as text, and how many more there are.
+    """The first rows of the table as text, and the number of further members.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import topkit as tk
+from topkit.compute import query_chunks
 from topkit.losses import LOSSES, Preferences
 from topkit.losses import base as losses_base
-from topkit.compute import query_chunks
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_bad_input_is_refused() -> None:
         tk.loss("topk-listmle", kk=3)
     with pytest.raises(tk.InputError, match="k must be an integer of at least 1, got 0"):
         tk.loss("topk-listmle", k=0)
-    with pytest.raises(tk.InputError, match="beta must be a number from 0 to 1, got 1.5"):
+    with pytest.raises(tk.InputError, match=r"beta must be a number from 0 to 1, got 1\.5"):
         tk.loss("focused", beta=1.5)
     with pytest.raises(tk.InputError, match="pairs must be one of all, topk, focused, given"):
         tk.loss("hinge", pairs="some")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import plain_measures as plain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.support import metrics as plain
 
 import topkit as tk
 from topkit.data import Dataset, InputError, Strings

@@ -19,7 +19,8 @@ def test_prints_and_parses_back(name: str, depth: int | None, data: st.DataObjec
     settings = {
         key: value
         for key in measure.settings
-        if (value := data.draw(st.none() | st.integers(1, 9))) is not None and value != measure.settings[key].default
+        if (value := data.draw(st.none() | st.integers(1, 9))) is not None
+        and value != measure.settings[key].default
     }
     made = Metric(name, depth if measure.depth == "optional" else None, tuple(sorted(settings.items())))
     assert tk.metric(str(made)) == made

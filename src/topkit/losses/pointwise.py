@@ -16,7 +16,7 @@ def squared_error(scores: Floats, labels: Floats, ptr: Ints) -> Block:
     """Squared error on labels: Σ_j (s_j − y_j)²."""
     error = scores - labels
     query = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    values = np.bincount(query, error * error, len(ptr) - 1)
+    values: Floats = np.bincount(query, error * error, len(ptr) - 1).astype(np.float64)
     return values, 2.0 * error, np.full(len(scores), 2.0)
 
 

@@ -30,7 +30,8 @@ def listnet(scores: Floats, labels: Floats, ptr: Ints, *, curved: bool) -> Block
     """
     from topkit.losses.listwise import kernels
 
-    return kernels.cross_entropy(scores, labels, ptr, curved)
+    block: Block = kernels.cross_entropy(scores, labels, ptr, curved)
+    return block
 
 
 def topk_listnet(scores: Floats, psi: Floats, ptr: Ints, *, curved: bool) -> Block:
@@ -50,7 +51,8 @@ def rankcosine(scores: Floats, labels: Floats, ptr: Ints, *, curved: bool) -> Bl
     """
     from topkit.losses.listwise import kernels
 
-    return kernels.cosine(scores, labels, ptr, curved)
+    block: Block = kernels.cosine(scores, labels, ptr, curved)
+    return block
 
 
 def topk_rankcosine(scores: Floats, psi: Floats, ptr: Ints, *, curved: bool) -> Block:
@@ -70,7 +72,8 @@ def listmle(scores: Floats, choices: Choices, ptr: Ints, *, curved: bool) -> Blo
     """
     from topkit.losses.listwise import kernels
 
-    return kernels.likelihood(scores, choices, ptr, curved)
+    block: Block = kernels.likelihood(scores, choices, ptr, curved)
+    return block
 
 
 def topk_listmle(scores: Floats, choices: Choices, ptr: Ints, *, curved: bool) -> Block:
@@ -101,7 +104,8 @@ def top_choices(labels: Floats, ptr: Ints, *, k: K = 10) -> Choices:
     """The documents that a top-k likelihood chooses, query by query."""
     from topkit.losses.listwise import kernels
 
-    return kernels.top_choices(labels, ptr, k)
+    choices: Choices = kernels.top_choices(labels, ptr, k)
+    return choices
 
 
 def all_choices(labels: Floats, ptr: Ints) -> Choices:

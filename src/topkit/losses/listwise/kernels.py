@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.losses.base import Block
 from topkit.losses.kernels import (
     LANES,
     PLAIN,
@@ -20,7 +21,7 @@ from topkit.losses.kernels import (
     next_above,
     smallest,
 )
-from topkit.losses.listwise import Block, Choices
+from topkit.losses.listwise import Choices
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -97,7 +98,7 @@ def last_chosen_label(labels: Floats, k: int) -> float:
     if len(labels) < 2:
         return np.inf
     border, low = kth_largest(labels, k), smallest(labels)
-    return next_above(labels, low) if border == low else border
+    return float(next_above(labels, low) if border == low else border)
 
 
 @njit(**PLAIN)

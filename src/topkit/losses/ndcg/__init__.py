@@ -31,7 +31,8 @@ def lambdarank(scores: Floats, relevance: Relevance, ptr: Ints, *, curved: bool,
     """
     from topkit.losses.ndcg import kernels
 
-    return kernels.lambdarank(scores, *relevance, ptr, WHOLE if k is None else k, curved)
+    block: Block = kernels.lambdarank(scores, *relevance, ptr, WHOLE if k is None else k, curved)
+    return block
 
 
 def softndcg(
@@ -53,4 +54,6 @@ def softndcg(
     """
     from topkit.losses.ndcg import kernels
 
-    return kernels.soft_ndcg(scores, *relevance, ptr, WHOLE if k is None else k, sigma, curved)
+    depth = WHOLE if k is None else k
+    block: Block = kernels.soft_ndcg(scores, *relevance, ptr, depth, sigma, curved)
+    return block

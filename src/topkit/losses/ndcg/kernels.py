@@ -8,12 +8,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, falling_order, largest, longest_list, smallest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Block = tuple[Floats, Floats, Floats]
-"""Values per query, gradient, curvature (empty if not asked for)."""
 
 
 @njit(**PLAIN)

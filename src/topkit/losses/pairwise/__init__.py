@@ -69,7 +69,7 @@ def pair_set(
     from topkit.losses.pairwise.kernels import visits
 
     ranked = visits.rank_labels(truth, ptr, WHOLE if pairs == "all" else k)
-    return PairSet(*ranked, focused=pairs == "focused")
+    return PairSet(*ranked, pairs == "focused")
 
 
 def hinge(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:
@@ -136,7 +136,8 @@ def _sum_over_pairs(
     if isinstance(pairs, ListedPairs):
         return visits.listed_kernel(phi)(scores, pairs, ptr, steepness, curved)
     if name == "exponential":
-        return sweeps.exponential_pairs(scores, pairs, ptr, curved)
+        block: Block = sweeps.exponential_pairs(scores, pairs, ptr, curved)
+        return block
     if name in ("hinge", "squared_hinge") and (np.diff(ptr) > SHORT).any():
         short = visits.pair_kernel(phi)(scores, pairs, ptr, steepness, SHORT, curved)
         long = sweeps.sweep_hinges(scores, pairs, ptr, name == "squared_hinge", SHORT, curved)

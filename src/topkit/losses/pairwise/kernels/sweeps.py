@@ -6,8 +6,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, falling_order, largest, smallest
-from topkit.losses.pairwise import Block, PairSet
+from topkit.losses.pairwise import PairSet
 from topkit.losses.pairwise.kernels.visits import EXPONENT_LIMIT
 
 Floats = NDArray[np.float64]

@@ -18,8 +18,9 @@ from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from topkit.losses.base import Block
 from topkit.losses.kernels import INLINED, LANES, PLAIN, exp, falling_order, largest, longest_list, smallest
-from topkit.losses.pairwise import Block, ListedPairs, PairSet
+from topkit.losses.pairwise import ListedPairs, PairSet
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

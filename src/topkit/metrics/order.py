@@ -202,7 +202,7 @@ def _settle_ties(
     spots = np.sort(np.concatenate([near, near[closes] + 1]))
     group = np.searchsorted(near[opens], spots, side="right")
     rows = flat[spots] + starts[spots // width]
-    if ties == "document" and not differ.all():
+    if ties == "document" and _any_equal(scores[rows], group):
         if doc_ids is None:
             raise InputError(
                 "this convention sorts equal scores by document id, and the data has no document ids",
@@ -214,6 +214,13 @@ def _settle_ties(
         by_name = np.argsort(rows, kind="stable")
     flat[spots] = flat[spots][by_name[np.lexsort((-scores[rows[by_name]], group[by_name]))]]
     return spots
+
+
+def _any_equal(scores: Scores, group: NDArray[np.int64]) -> bool:
+    """Whether a group contains two equal scores, next to each other or not."""
+    order = np.lexsort((scores, group))
+    same = (np.diff(scores[order]) == 0) & (np.diff(group[order]) == 0)
+    return bool(same.any())
 
 
 def as_scores(scores: ArrayLike) -> Scores:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, permutations
-from typing import Literal
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Trace, thread_map
+from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.mallows.dispersion import ListLaw
 from topkit.fusion.pairs import pair_support
@@ -18,7 +19,10 @@ from topkit.fusion.positional import borda_points, weighted_total
 from topkit.fusion.result import Progress
 
 Floats = NDArray[np.float64]
-Estimate = Literal["metropolis", "borda", "exact"]
+
+Estimate = Annotated[
+    str, Setting("How EM computes expected distances.", choices=("metropolis", "borda", "exact"))
+]
 SAMPLES = 20
 """Samples of each chain per E step: the M step averages over all queries, so few are enough."""
 STEADY = 10
@@ -85,10 +89,10 @@ def fit_mallows(
     """Maximum-likelihood θ of the extended Mallows model by EM, started from the plain Borda count.
 
     E step: the expected distance of each ranker to the unknown centres, by Metropolis sampling (``sweeps`` ·
-    n steps per chain, continued from the previous step), with the Borda count weighted exp(−θ_i) as the centre,
-    or exactly by enumeration. M step: θ_i with E_θ(D) equal to that, by Newton's method. Sampled distances
-    are averaged with decreasing weights after ten steps (stochastic approximation; Delyon, Lavielle and
-    Moulines, 1999), so that the iteration converges.
+    n steps per chain, continued from the previous step), with the Borda count weighted exp(−θ_i) as the
+    centre, or exactly by enumeration. M step: θ_i with E_θ(D) equal to that, by Newton's method. Sampled
+    distances are averaged with decreasing weights after ten steps (stochastic approximation; Delyon, Lavielle
+    and Moulines, 1999), so that the iteration converges.
     """
     law = problem.law
     orders = problem.borda_orders(np.ones(problem.ballots.n_rankers))

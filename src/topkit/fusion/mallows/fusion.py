@@ -24,10 +24,7 @@ def mallows(
     ballots: Ballots,
     *,
     depth: Depth = 100,
-    estimate: Annotated[
-        Estimate,
-        Setting("How EM computes expected distances.", choices=("metropolis", "borda", "exact")),
-    ] = "metropolis",
+    estimate: Estimate = "metropolis",
     chains: Annotated[int, Setting("Metropolis chains per query.", low=1)] = 2,
     sweeps: Annotated[int, Setting("Steps of a chain, as a multiple of the pool size.", low=1)] = 10,
     tolerance: Annotated[float, Setting("Relative change at which EM stops.", low=0.0)] = 1e-4,

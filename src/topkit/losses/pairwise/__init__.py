@@ -68,8 +68,8 @@ def pair_set(
         return ListedPairs(truth.better, truth.worse, truth.weight, truth.ptr)
     from topkit.losses.pairwise.kernels import visits
 
-    ranked = visits.rank_labels(truth, ptr, WHOLE if pairs == "all" else k)
-    return PairSet(*ranked, pairs == "focused")
+    order, below, whole, shared, share = visits.rank_labels(truth, ptr, WHOLE if pairs == "all" else k)
+    return PairSet(order, below, whole, shared, share, pairs == "focused")
 
 
 def hinge(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:

@@ -90,7 +90,7 @@ def test_rankers_of_one_name_are_told_apart() -> None:
 
 
 def test_no_run_is_an_error() -> None:
-    with pytest.raises(InputError, match="no run"):
+    with pytest.raises(InputError, match="at least one run"):
         Ballots.of([])
 
 

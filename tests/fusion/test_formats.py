@@ -66,12 +66,12 @@ def test_trec_runs_are_told_from_tables(tmp_path: Path) -> None:
     ("text", "line", "problem"),
     [
         ("q,s,d,1\nq,s,d,2\n", 2, "ranked twice"),
-        ("q,s,d\n", 1, "3 fields"),
-        ("q,s,d,1\n\nq,s,e,high\n", 3, "not a finite number"),
-        ("q,s,d,inf\n", 1, "not a finite number"),
-        ("q,s,d,1_0\n", 1, "not a finite number"),
-        ("q,,d,1\n", 1, "without a name"),
-        ('q,s,"d,1\n', 1, "not CSV"),
+        ("q,s,d\n", 1, "got 3"),
+        ("q,s,d,1\n\nq,s,e,high\n", 3, "expected a finite number"),
+        ("q,s,d,inf\n", 1, "expected a finite number"),
+        ("q,s,d,1_0\n", 1, "expected a finite number"),
+        ("q,,d,1\n", 1, "is empty"),
+        ('q,s,"d,1\n', 1, "invalid CSV"),
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, text: str, line: int, problem: str) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 import topkit as tk
 from topkit.data import InputError, Run
-from topkit.fusion import AGGREGATORS, DEFAULT, fuse, settings_of
+from topkit.data.settings import settings_of as declared
+from topkit.fusion import AGGREGATORS, DEFAULT, fuse, learns_across_queries, settings_of
 
 METHODS = sorted(set(AGGREGATORS) - {"weighted-borda"})
 SAMPLED = {"mallows"}
@@ -122,13 +123,13 @@ def test_keep_cuts_the_result(method: str) -> None:
 
 def test_settings_are_checked() -> None:
     runs = some_runs()
-    with pytest.raises(InputError, match="no setting 'depht'; its settings: depth"):
+    with pytest.raises(InputError, match="no setting 'depht'; did you mean 'depth'"):
         tk.aggregate(runs, "condorcet", depht=3)
-    with pytest.raises(InputError, match="unknown aggregation method 'best'; choose from agreement, borda"):
+    with pytest.raises(InputError, match="unknown fusion method 'best'; choose from agreement, borda"):
         tk.aggregate(runs, "best")
     with pytest.raises(InputError, match="keep"):
         tk.aggregate(runs, keep=0)
-    with pytest.raises(InputError, match="no run"):
+    with pytest.raises(InputError, match="at least one run"):
         tk.aggregate([])
 
 
@@ -137,7 +138,21 @@ def test_the_registry_is_plain_and_documented() -> None:
     for name, function in tk.AGGREGATORS.items():
         assert (function.__doc__ or "").strip(), name
         assert "seed" not in settings_of(name)
+        assert all(setting.meaning.endswith(".") for setting in declared(function).values())
     assert settings_of("rrf") == {"k": 60.0}
+
+
+def test_methods_declare_whether_they_learn_across_queries() -> None:
+    """Where they do not, fusing the queries one by one gives the same order."""
+    assert [name for name in AGGREGATORS if learns_across_queries(name)] == ["agreement", "mallows", "ulara"]
+    with pytest.raises(InputError, match="unknown fusion method"):
+        learns_across_queries("best")
+    runs = some_runs()
+    for method in METHODS:
+        if not learns_across_queries(method):
+            for qid in runs[0]:
+                alone = [Run.of({qid: run[qid]} if qid in run else {}, run.name) for run in runs]
+                assert order(tk.aggregate(alone, method))[qid] == order(tk.aggregate(runs, method))[qid]
 
 
 def test_aggregate_is_a_function_and_fusion_its_room() -> None:

@@ -84,7 +84,7 @@ def test_lists_the_methods() -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--method", "best"], "unknown aggregation method"),
+        (["--method", "best"], "unknown fusion method"),
         (["--method", "rrf", "--set", "k"], "not a setting"),
         (["--method", "rrf", "--set", "c=3"], "no setting 'c'"),
         (["--method", "rrf", "--set", "k=many"], "no value for k"),

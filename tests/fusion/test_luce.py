@@ -13,7 +13,7 @@ import topkit as tk
 from topkit.compute import NotConverged
 from topkit.data import InputError, Judgments, Preference, Run
 from topkit.fusion import aggregate_preferences
-from topkit.fusion.luce import bradley_terry_loss, fit_worths, plackett_luce_loss
+from topkit.fusion.luce import bradley_terry_loss, fit_strengths, plackett_luce_loss
 
 WINS = np.array([[0, 5, 4, 7], [2, 0, 3, 0], [1, 2, 0, 6], [1, 0, 1, 0]], float)
 """wins[a, b]: how often a beat b; 1 and 3 never met."""
@@ -36,23 +36,23 @@ def flat(lists: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
 
 def test_bradley_terry_is_choixs() -> None:
     # choix.opt_pairwise(4, data, alpha=…, method="BFGS", tol=1e-12), centred
-    free = fit_worths(lambda worth: bradley_terry_loss(WINS, worth), 4, penalty=0.0, tolerance=1e-10)
+    free = fit_strengths(lambda worth: bradley_terry_loss(WINS, worth), 4, penalty=0.0, tolerance=1e-10)
     np.testing.assert_allclose(free, [1.104051, 0.287245, 0.00139, -1.392687], atol=2e-6)
-    held = fit_worths(lambda worth: bradley_terry_loss(WINS, worth), 4, penalty=0.1, tolerance=1e-10)
+    held = fit_strengths(lambda worth: bradley_terry_loss(WINS, worth), 4, penalty=0.1, tolerance=1e-10)
     np.testing.assert_allclose(held, [1.034715, 0.233043, 0.003466, -1.271224], atol=2e-6)
 
 
 def test_plackett_luce_of_orders_is_choixs() -> None:
     # choix.ilsr_rankings(5, ORDERS, alpha=0.0, tol=1e-12)
     items, ptr = flat(ORDERS)
-    worth = fit_worths(lambda w: plackett_luce_loss(items, ptr, w), 5, penalty=0.0, tolerance=1e-10)
+    worth = fit_strengths(lambda w: plackett_luce_loss(items, ptr, w), 5, penalty=0.0, tolerance=1e-10)
     np.testing.assert_allclose(worth, [1.278963, 0.564224, 0.089249, -0.944822, -0.987614], atol=2e-6)
 
 
 def test_plackett_luce_of_top_lists_is_choixs() -> None:
     # choix.ilsr_top1 with every place as a choice among the documents not yet taken
     items, ptr = flat(TOP_LISTS)
-    worth = fit_worths(lambda w: plackett_luce_loss(items, ptr, w), 5, penalty=0.0, tolerance=1e-10)
+    worth = fit_strengths(lambda w: plackett_luce_loss(items, ptr, w), 5, penalty=0.0, tolerance=1e-10)
     np.testing.assert_allclose(worth, [0.635459, 0.477285, -0.202957, -0.454893, -0.454893], atol=2e-6)
 
 
@@ -129,7 +129,7 @@ def test_no_maximum_is_said() -> None:
     """One document always wins and nothing holds it back: the likelihood has no maximum."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        worth = fit_worths(
+        worth = fit_strengths(
             lambda w: bradley_terry_loss(np.array([[0.0, 1], [0, 0]]), w), 2, penalty=0.0, tolerance=0.0
         )
     assert any(issubclass(one.category, NotConverged) for one in seen) or worth[0] - worth[1] > 20
@@ -137,7 +137,7 @@ def test_no_maximum_is_said() -> None:
 
 def test_a_negative_penalty_is_refused() -> None:
     with pytest.raises(InputError, match="penalty"):
-        fit_worths(lambda w: bradley_terry_loss(WINS, w), 4, penalty=-1.0)
+        fit_strengths(lambda w: bradley_terry_loss(WINS, w), 4, penalty=-1.0)
 
 
 def test_fusion_by_worth_orders_a_pool() -> None:

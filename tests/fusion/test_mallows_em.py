@@ -233,7 +233,7 @@ def test_too_few_steps_are_said() -> None:
 
 
 def test_enumeration_is_for_small_pools() -> None:
-    with pytest.raises(InputError, match="more than 7 documents"):
+    with pytest.raises(InputError, match="at most 7 documents"):
         fuse(planted_runs([-0.5, -0.5], n=9, queries=1, seed=0), "mallows", estimate="exact")
 
 

@@ -84,7 +84,7 @@ def test_printed_formula_holds_only_where_private_items_are_few(k: int, z: int) 
 
 
 def test_mean_top_k_distance_needs_possible_numbers() -> None:
-    with pytest.raises(ValueError, match="common"):
+    with pytest.raises(ValueError, match="z must be from 0"):
         expected_top_k_distance(-1.0, 3, 4)
 
 

@@ -30,12 +30,12 @@ def test_gradients_by_hand() -> None:
             9 + (3 - 8 / 3) ** 2 + (2 - 7 / 3) ** 2,
         ]
     )
-    np.testing.assert_allclose(found.own, expected / 9)
+    np.testing.assert_allclose(found.actual, expected / 9)
 
 
 def test_weights_are_exponentiated_gradients() -> None:
     fusion = fuse(RUNS, "ulara", nu=2, rate=0.5)
-    own = query_gradients(Ballots.of(RUNS).ranks(0), np.array([3, 3, 3]), 2).own
+    own = query_gradients(Ballots.of(RUNS).ranks(0), np.array([3, 3, 3]), 2).actual
     expected = np.exp(-0.5 * own) / np.exp(-0.5 * own).sum()
     assert fusion.weights == pytest.approx(dict(zip(("one", "two", "odd"), expected, strict=True)))
     assert expected[1] > expected[0] > expected[2]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topkit as tk
-from tests.losses import twins
+from tests.support import losses as twins
 
 
 def test_listnet_by_hand() -> None:

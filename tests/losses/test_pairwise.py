@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topkit as tk
-from tests.losses import twins
+from tests.support import losses as twins
 from topkit.losses import Preferences
 from topkit.losses.pairwise import SHORT
 

@@ -146,6 +146,18 @@ def test_a_loss_is_better_when_smaller() -> None:
     found = tk.compare({"a": evaluation(A, "loss01"), "c": evaluation(C, "loss01")}, "loss01")
     assert found.better_than("c") == ("a",)
     assert found.better_than("a") == ()
+    assert found["c", "a"].direction() == 1
+    assert found["a", "c"].direction() == -1
+    assert found["a", "c"].direction(level=1e-9) == 0
+
+
+def test_each_system_is_compared_with_the_baseline() -> None:
+    """Whichever comes first in the comparison, the system is compared with the baseline."""
+    systems = {"a": evaluation(A), "b": evaluation(B), "c": evaluation(C)}
+    against = tk.compare(systems, "rr", baseline="b").against("b")
+    assert {name: (pair.a, pair.b) for name, pair in against.items()} == {"a": ("a", "b"), "c": ("c", "b")}
+    assert (against["a"].direction(), against["c"].direction()) == (1, -1)
+    assert against["a"].difference == pytest.approx(A.mean() - B.mean())
 
 
 def test_queries_are_matched_by_name() -> None:

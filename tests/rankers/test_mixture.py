@@ -15,7 +15,7 @@ from tests.cli.test_commands import said
 from topkit.rankers import load_ranker
 from topkit.rankers.checks import CHECKS, easy_data
 from topkit.rankers.contract import Job
-from topkit.rankers.measured import worst_ties
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers.mixture import Mixture
 from topkit.rankers.mixture.members import Measurement, measure_members
 from topkit.rankers.mixture.split import CalibrationSplit

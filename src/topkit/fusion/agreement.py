@@ -1,42 +1,43 @@
-"""The default: trust each ranker by how far it agrees with the others beyond chance, over all queries."""
+"""The default method: rankers weighted by their agreement with the others beyond chance, over all queries."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Trace, one_blas_thread
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.positional import longest, weighted_total
-from topkit.fusion.result import Outcome
+from topkit.fusion.result import Outcome, across_queries
 
 Floats = NDArray[np.float64]
 SMALL = 0.1
-"""Correlation with what the rankers share at which a ranker counts half: a "small" effect by custom."""
+"""A ranker with this correlation with the common factor has half the weight; by convention a small effect."""
 SMOOTHING = 0.2
-"""The reciprocal ranks' constant as a share of the longest list (200 for lists of 1000)."""
+"""The constant c of reciprocal ranks as a share of the longest list (200 for lists of 1000)."""
+STEPS = 1000
+"""More sweeps than the factor model needs on real runs, which settle within fifty."""
 
 
+@across_queries
 def agreement(ballots: Ballots) -> Outcome:
-    """Reciprocal-rank fusion in which a ranker counts by how much it shares with the others beyond chance.
+    """Reciprocal-rank fusion with rankers weighted by their agreement with the others beyond chance.
 
     1. Every list gives its documents points 1/(c + rank) and all others 0, c a fifth of the longest list.
     2. A_ij is the correlation of the points of rankers i and j over all documents of a query, averaged over
-       queries. Documents that nobody returned count too, as many as Chao's estimate from those returned once
-       and twice says; without them the pool would make any two short lists look opposed.
+       queries. Documents that no ranker returned count too; Chao's estimator gives their number from those
+       returned once and twice. Without them any two short lists would look negatively correlated.
     3. One common factor, A_ij ≈ a_i a_j for i ≠ j (minimum residuals): a_i is the correlation of ranker i
-       with what all share. A random ranker agrees with nobody on any query, so its a is 0.
+       with that factor. A random ranker agrees with no other ranker, so its a is 0.
     4. w_i = a_i²/(a_i² + 0.01), and a document's score is Σ_i w_i/(c + rank_i).
 
-    The weights separate rankers that know something from those that do not, and level off above that:
-    trusting the most agreeable rankers most would only count those twice that copy each other. Where nobody
-    agrees with anybody (lists without a common document) all weigh the same.
+    The weights separate informative rankers from uninformative ones, and level off above that: larger weights
+    for the highest agreement would only count rankers twice that copy each other. If no two rankers agree
+    (lists without a common document), all have the same weight.
     """
-    from threadpoolctl import threadpool_limits
-
     constant = SMOOTHING * longest(ballots)
     points = 1.0 / (constant + ballots.places)
-    with threadpool_limits(1, "blas"):  # the matrices are small, and the rounding is the same on any machine
+    with one_blas_thread():
         loadings, trace = common_factor(agreement_matrix(ballots, points))
     weights = loadings**2 / (loadings**2 + SMALL**2)
     if not weights.any():
@@ -50,7 +51,7 @@ def agreement(ballots: Ballots) -> Outcome:
 
 
 def agreement_matrix(ballots: Ballots, points: Floats) -> Floats:
-    """Mean correlation of the points of each two rankers over the queries that both answered; 0 if none."""
+    """Mean correlation of the points of every two rankers over the queries that both answered; 0 if none."""
     K = ballots.n_rankers
     total, count = np.zeros((K, K)), np.zeros((K, K))
     for q in range(len(ballots)):
@@ -73,9 +74,9 @@ def agreement_matrix(ballots: Ballots, points: Floats) -> Floats:
 
 
 def unseen_documents(listed: NDArray[np.bool_]) -> float:
-    """Chao's lower estimate of how many documents nobody listed: (K−1)/K · f₁(f₁−1)/(2(f₂+1)).
+    """Chao's lower bound of the number of documents in no list: (K−1)/K · f₁(f₁−1)/(2(f₂+1)).
 
-    f₁ and f₂ are how many documents are in exactly one and two of the K lists (ranker × document).
+    f₁ and f₂ are the numbers of documents in exactly one and two of the K lists (ranker × document).
     """
     times = listed.sum(axis=0)
     once, twice = int((times == 1).sum()), int((times == 2).sum())
@@ -87,7 +88,7 @@ def common_factor(correlations: Floats) -> tuple[Floats, Trace]:
     """0 ≤ a ≤ 1 that minimise Σ_{i≠j} (A_ij − a_i a_j)², with the trace of that sum.
 
     Minimum residuals (Harman): each a_i in turn takes its best value Σ_j A_ij a_j / Σ_j a_j², given the
-    others. All are 0 where nobody agrees.
+    others. All are 0 if no two rankers agree.
     """
     matrix = correlations.copy()
     np.fill_diagonal(matrix, 0.0)
@@ -103,7 +104,7 @@ def common_factor(correlations: Floats) -> tuple[Floats, Trace]:
         np.fill_diagonal(fitted, 0.0)
         return float(((matrix - fitted) ** 2).sum())
 
-    trace = Trace(max_steps=1000, tolerance=1e-8)
+    trace = Trace(max_steps=STEPS, tolerance=1e-8)
     while trace.go_on(step()):
         pass
     trace.warn_unless_converged("the common factor")

@@ -20,7 +20,7 @@ class Ballots:
 
     The pool of query q is documents ``doc_ptr[q]:doc_ptr[q+1]``; ranker i's list for it is
     ``items[list_ptr[q*K + i]:list_ptr[q*K + i + 1]]``, numbers within the pool, best first. A list is empty
-    where the ranker did not answer. Document d of all pools is row ``rows[d]`` of ``source``.
+    if the ranker did not answer. Document d of all pools is row ``rows[d]`` of ``source``.
 
     >>> a, b = Run.of({"q": [("x", 2.0), ("y", 1.0)]}), Run.of({"q": [("z", 5.0), ("x", 4.0)]})
     >>> ballots = Ballots.of([a, b])
@@ -39,15 +39,15 @@ class Ballots:
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> Ballots:
-        """The lists of the runs: by falling score, equal scores in the order given.
+        """The lists of the runs, by descending score; equal scores keep their order.
 
-        Queries come in the order in which the runs first name them. Rankers are called by their runs' names,
-        with a number added where two runs share one.
+        Queries are in the order of their first appearance in the runs. Rankers have the names of their runs,
+        with a number added if two runs have the same name.
         """
         from topkit.fusion import kernels
 
         if not runs:
-            raise InputError("there is no run to aggregate", "give at least one")
+            raise InputError("expected at least one run to fuse, got none")
         qids = tuple(dict.fromkeys(qid for run in runs for qid in run.qids))
         source = Strings.concatenate([run.docs for run in runs])
         shift = np.cumsum([0] + [len(run.scores) for run in runs])
@@ -66,10 +66,10 @@ class Ballots:
 
         def pool(q: int) -> NDArray[np.int64]:
             rows = np.concatenate([order[start:stop] for start, stop in spans[q]])
-            own = slice(list_ptr[q * len(runs)], list_ptr[(q + 1) * len(runs)])
+            entries = slice(list_ptr[q * len(runs)], list_ptr[(q + 1) * len(runs)])
             first_rows = np.empty(len(rows), np.int64)
-            count = kernels.pool_query(source.blob, source.offsets, rows, items[own], first_rows)
-            scores[own] = all_scores[rows]
+            count = kernels.pool_query(source.blob, source.offsets, rows, items[entries], first_rows)
+            scores[entries] = all_scores[rows]
             return first_rows[:count].copy()
 
         pools = thread_map(pool, range(len(qids)))
@@ -78,11 +78,12 @@ class Ballots:
         return cls(qids, _names(runs), doc_ptr, list_ptr, items, scores, source, rows)
 
     def __len__(self) -> int:
-        """How many queries."""
+        """Number of queries."""
         return len(self.qids)
 
     @property
     def n_rankers(self) -> int:
+        """Number of rankers."""
         return len(self.rankers)
 
     @cached_property
@@ -97,7 +98,7 @@ class Ballots:
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """Length of each list, query × ranker."""
+        """Length of each list: query × ranker."""
         return np.diff(self.list_ptr).reshape(len(self), self.n_rankers)
 
     @cached_property
@@ -108,7 +109,7 @@ class Ballots:
 
     @cached_property
     def documents(self) -> NDArray[np.int64]:
-        """For each entry of ``items``, its document's number among all pools."""
+        """For each entry of ``items``, the number of its document among all pools."""
         per_query = self.lengths.sum(1)
         return np.asarray(self.items + np.repeat(self.doc_ptr[:-1], per_query), np.int64)
 
@@ -119,30 +120,30 @@ class Ballots:
         return [self.items[a:b] for a, b in pairwise(bounds)]
 
     def ranks(self, q: int) -> NDArray[np.int32]:
-        """Ranker × document matrix of ranks for query q, 0 where a document is not listed."""
+        """Ranker × document matrix of ranks for query q, 0 if a document is not listed."""
         table = np.zeros((self.n_rankers, int(self.pool_sizes[q])), np.int32)
         for row, items in zip(table, self.lists(q), strict=True):
             row[items] = np.arange(1, len(items) + 1)
         return table
 
     def by_list(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Spread one value a (query, ranker) over the entries of its list."""
+        """Repeat the value of each (query, ranker) for the entries of its list."""
         return np.repeat(values.ravel().astype(np.float64), np.diff(self.list_ptr))
 
     def total(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
-        """For each pooled document, the sum of its entries' values."""
+        """For each pooled document, the sum of the values of its entries."""
         return np.bincount(self.documents, weights=values, minlength=len(self.rows)).astype(np.float64)
 
     def cut(self, depth: int) -> Ballots:
-        """The first ``depth`` entries of every list, with pools of only the documents that remain."""
+        """The first ``depth`` entries of every list, with pools of the remaining documents only."""
         keep = self.places <= depth
         used = np.zeros(len(self.rows), bool)
         used[self.documents[keep]] = True
         sizes = np.add.reduceat(np.append(used, False).astype(np.int64), self.doc_ptr[:-1])
         doc_ptr = np.append(0, np.cumsum(np.where(self.pool_sizes > 0, sizes, 0)))
-        fresh = np.cumsum(used) - 1
+        new_number = np.cumsum(used) - 1
         per_query = np.minimum(self.lengths, depth).sum(1)
-        items = fresh[self.documents[keep]] - np.repeat(doc_ptr[:-1], per_query)
+        items = new_number[self.documents[keep]] - np.repeat(doc_ptr[:-1], per_query)
         list_ptr = np.append(0, np.cumsum(np.minimum(self.lengths, depth).ravel()))
         return Ballots(
             self.qids,
@@ -156,16 +157,16 @@ class Ballots:
         )
 
     def order(self, q: int, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The pool of query q by falling score, equal scores by document id; ``scores`` are of all pools."""
+        """The pool of query q by descending score, ties by document id; ``scores`` are those of all pools."""
         from topkit.fusion import kernels
 
-        own = slice(self.doc_ptr[q], self.doc_ptr[q + 1])
-        found = np.argsort(-scores[own], kind="stable")
-        kernels.settle_ties(found, scores[own], self.source.blob, self.source.offsets, self.rows[own])
-        return found
+        pool = slice(self.doc_ptr[q], self.doc_ptr[q + 1])
+        order = np.argsort(-scores[pool], kind="stable")
+        kernels.settle_ties(order, scores[pool], self.source.blob, self.source.offsets, self.rows[pool])
+        return order
 
     def to_run(self, scores: NDArray[np.float64], name: str, keep: int | None = None) -> Run:
-        """The pooled documents by falling score, equal scores by document id; the first ``keep`` of each."""
+        """The pooled documents by descending score, ties by document id; the first ``keep`` of each query."""
 
         def ranked(q: int) -> NDArray[np.int64]:
             return np.asarray(self.order(q, scores)[:keep] + self.doc_ptr[q], np.int64)
@@ -177,7 +178,7 @@ class Ballots:
 
 
 def _best_first(run: Run) -> NDArray[np.int64]:
-    """Rows of the run, query by query, by falling score."""
+    """Rows of the run, query by query, by descending score."""
     rows = np.arange(len(run.scores))
     rises = np.diff(run.scores) > 0
     rises[run.ptr[1:-1][(run.ptr[1:-1] > 0) & (run.ptr[1:-1] < len(rows))] - 1] = False

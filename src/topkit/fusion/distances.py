@@ -1,4 +1,4 @@
-"""Distances between rankings: Kendall in n log n, its extension to lists of any lengths, and Spearman."""
+"""Distances between rankings: Kendall, its extension to lists of any length, and Spearman."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def kendall_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """How many pairs two orders of the same items rank differently (Kendall's distance), in n log n.
+    """Kendall's distance: the number of pairs that two orders of the same items rank differently, in n log n.
 
     d = #{i < j : i above j in one order and below it in the other}, 0 to n(n−1)/2.
 
@@ -26,18 +26,18 @@ def kendall_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> i
 def top_k_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
     """Kendall's distance extended to lists of different items and lengths; smaller is closer.
 
-    Each list is augmented with the items that only the other has, all at the place after its last. With z
+    Each list is extended by the items that only the other list has, all at the place after its last. With z
     common items, r items only in the first and s only in the second list, and m = min(r, s), the distance is
 
         Σ V + Σ U + r·s − m(m−1)/2
 
-    where V counts, for a common item, the items of the second list that belong above it and are not (in the
-    first list's order), and U, for an item only in the first list, the common items below it. For r = s the
-    constant is r(r+1)/2, and the distance is the fewest swaps of neighbours that turn one list into the
-    other, the last place bordering on all items outside, if no common item may leave the list meanwhile.
-    For lists of the same items it is Kendall's distance; for a list against an order of all items, the
+    where V counts, for a common item, the items above it in the second list that are not above it in the
+    first, and U, for an item only in the first list, the common items below it. For r = s the constant is
+    r(r+1)/2, and the distance is the smallest number of swaps of neighbours that turn one list into the
+    other; the last place is a neighbour of all items outside, and common items never leave the list. For
+    lists of the same items it is Kendall's distance; for a list against an order of all items, the
     distance to its nearest completion. It is symmetric. (Klementiev, Roth and Small, LR4IR 2008, section 4.2,
-    who have r = s.)
+    for r = s.)
 
     >>> top_k_distance("abc", "acd")   # b above c: 1, b and d change places: 1
     2
@@ -56,26 +56,27 @@ def top_k_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int
 
 
 def spearman_distance(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """Sum of squared differences of places, Σ (σ(i) − π(i))²; an absent item is placed after the last.
+    """Sum of squared differences of ranks, Σ (σ(i) − π(i))².
 
-    An item that only one list has is taken at place k+1 of the other list of k items.
+    An item that only one list has is at rank k+1 of the other list of k items.
 
     >>> spearman_distance("abc", "cba"), spearman_distance("ab", "ac")
     (8, 2)
     """
-    places = [{item: p for p, item in enumerate(items, 1)} for items in (first, second)]
-    one, two = places
-    if len(one) != len(first) or len(two) != len(second):
+    first_ranks, second_ranks = ({item: r for r, item in enumerate(x, 1)} for x in (first, second))
+    if len(first_ranks) != len(first) or len(second_ranks) != len(second):
         raise ValueError("an item is listed twice")
     items = dict.fromkeys([*first, *second])
-    after = len(first) + 1, len(second) + 1
-    return sum((one.get(item, after[0]) - two.get(item, after[1])) ** 2 for item in items)
+    return sum(
+        (first_ranks.get(item, len(first) + 1) - second_ranks.get(item, len(second) + 1)) ** 2
+        for item in items
+    )
 
 
 def _positions(
     first: Sequence[Hashable], second: Sequence[Hashable]
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Where each item of the first order stands in the second; −1 for one that is not there."""
+    """The position of each item of the first order in the second; −1 if it is absent."""
     place = {item: p for p, item in enumerate(second)}
     if len(place) != len(second) or len(set(first)) != len(first):
         raise ValueError("an item is listed twice")

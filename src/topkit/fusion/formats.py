@@ -1,4 +1,4 @@
-"""Files with the rankings of many systems: CSV ``query,system,document,value`` (LETOR-agg) and LETOR text."""
+"""Files with rankings of many systems: CSV ``query,system,document,value`` (LETOR-agg) and LETOR text."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import numpy as np
 from topkit.data import Dataset, InputError, Run, read_letor, read_run
 from topkit.data.files import FilePath, line_chunks, text_writer
 
-FORM = "lines look like '10002,1,GX008-86-4444840,32': query, system, document, value (larger is better)"
-HEADS = {
+FORM = "expected lines like '10002,1,GX008-86-4444840,32': query, system, document, value (larger is better)"
+COLUMN_NAMES = {
     "query": ("query", "qid", "query_id", "topic"),
     "system": ("system", "run", "ranker", "assessor"),
     "document": ("document", "doc", "docid", "doc_id", "docno"),
     "value": ("value", "score"),
     "rank": ("rank", "place", "position"),
 }
+"""Column → names that a header may use for it."""
 MISSING = ("", "null", "na", "nan")
+"""Values of documents that a system does not rank."""
 
 
 def read_rankings(path: FilePath) -> list[Run]:
-    """Read rankings in whichever form the file has: TREC run (one), CSV or LETOR text (one a system)."""
+    """Read rankings in any supported format: a TREC run, or CSV or LETOR text with one run per system."""
     first = next((row for row, _ in _rows_of_text(path)), "")
     if " qid:" in first.split("#")[0]:
         return runs_of_features(read_letor(path))
@@ -32,40 +34,40 @@ def read_rankings(path: FilePath) -> list[Run]:
 
 
 def read_ranking_table(path: FilePath) -> list[Run]:
-    """Read a CSV of rankings, one run a system (``.gz`` too).
+    """Read rankings from CSV (``.gz`` too), one run per system.
 
-    The columns are query, system, document, value, as in LETOR's aggregation sets, where a larger value is a
-    better rank; or in any order under a header that names them, with ``rank`` (smaller is better) in place of
-    ``value`` if that is what it holds. An empty value or NULL means that the system does not rank the
-    document. Equal values keep the order of the file.
+    The columns are query, system, document, value, as in the aggregation sets of LETOR, where a larger value
+    is a better rank. With a header the columns may come in any order, and ``rank`` (smaller is better) may
+    replace ``value``. An empty value or NULL means that the system does not rank the document. Equal values
+    keep the order of the file.
     """
     columns = [0, 1, 2, 3]
-    falling = False
+    values_are_ranks = False
     lists: dict[str, dict[str, dict[str, float]]] = {}
     for number, (line, fields) in enumerate(_csv_rows(path)):
         if number == 0 and (header := _header(fields)) is not None:
-            columns, falling = header
+            columns, values_are_ranks = header
             continue
         if len(fields) <= max(columns):
-            raise InputError(f"{len(fields)} fields where 4 belong", FORM, file=path, line=line)
+            raise InputError(f"expected 4 fields, got {len(fields)}", FORM, file=path, line=line)
         query, system, doc, text = (fields[c].strip() for c in columns)
         if not (query and system and doc):
-            raise InputError("a query, system or document without a name", FORM, file=path, line=line)
-        own = lists.setdefault(system, {}).setdefault(query, {})
+            raise InputError("the query, system or document is empty", FORM, file=path, line=line)
+        ranked = lists.setdefault(system, {}).setdefault(query, {})
         if text.lower() in MISSING:
             continue
         value = _number(text, path, line)
-        if doc in own:
+        if doc in ranked:
             problem = f"document {doc!r} is ranked twice for query {query!r} by system {system!r}"
             raise InputError(problem, "keep one of the two lines", file=path, line=line)
-        own[doc] = -value if falling else value
+        ranked[doc] = -value if values_are_ranks else value
     if not lists:
-        raise InputError("the file holds no rankings", FORM, file=path)
+        raise InputError("the file contains no rankings", FORM, file=path)
     return [_run(system, queries) for system, queries in lists.items()]
 
 
 def write_ranking_table(runs: Sequence[Run], path: FilePath) -> None:
-    """Write runs as CSV ``query,system,document,value``, larger values better; scores read back exactly."""
+    """Write runs as CSV ``query,system,document,value`` (larger is better); scores read back exactly."""
     with text_writer(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         for run in runs:
@@ -74,9 +76,9 @@ def write_ranking_table(runs: Sequence[Run], path: FilePath) -> None:
 
 
 def runs_of_features(data: Dataset) -> list[Run]:
-    """Each feature as a system that ranks by it, larger first; a missing value means not ranked.
+    """Each feature as a system that ranks by it, larger values first; a missing value means not ranked.
 
-    This reads LETOR's aggregation sets in LETOR text, whose features are the ranks that systems gave.
+    For LETOR's aggregation sets in LETOR text, whose features are the ranks given by systems.
     """
     docs = data.names_of_documents().tolist()
     runs = []
@@ -95,23 +97,24 @@ def runs_of_features(data: Dataset) -> list[Run]:
 def runs_of_lists(lists: Mapping[str, Mapping[str, Sequence[str]]]) -> list[Run]:
     """Ranked lists, best first, as runs: ranker (or assessor) → query → documents.
 
-    With it assessors who each ordered a top k can be brought to a consensus:
+    For example, the consensus of assessors who each ordered a top k:
 
-    >>> said = {"ann": {"q": ["a", "b", "c"]}, "bob": {"q": ["b", "a"]}, "eve": {"q": ["a", "c", "b"]}}
+    >>> lists = {"ann": {"q": ["a", "b", "c"]}, "bob": {"q": ["b", "a"]}, "eve": {"q": ["a", "c", "b"]}}
     >>> from topkit.fusion import aggregate
-    >>> [doc for doc, _ in aggregate(runs_of_lists(said), "kemeny")["q"]]
+    >>> [doc for doc, _ in aggregate(runs_of_lists(lists), "kemeny")["q"]]
     ['a', 'b', 'c']
     """
     return [
         Run.of(
-            {q: [(doc, float(len(own) - i)) for i, doc in enumerate(own)] for q, own in queries.items()}, name
+            {q: [(doc, float(len(docs) - i)) for i, doc in enumerate(docs)] for q, docs in queries.items()},
+            name,
         )
         for name, queries in lists.items()
     ]
 
 
 def _run(name: str, queries: dict[str, dict[str, float]]) -> Run:
-    ranked = {qid: sorted(own.items(), key=lambda item: -item[1]) for qid, own in queries.items() if own}
+    ranked = {qid: sorted(docs.items(), key=lambda item: -item[1]) for qid, docs in queries.items() if docs}
     return Run.of(ranked, name)
 
 
@@ -129,18 +132,18 @@ def _csv_rows(path: FilePath) -> Iterator[tuple[int, list[str]]]:
         try:
             yield line, next(csv.reader([text.removeprefix("\ufeff")], strict=True))
         except csv.Error as error:
-            raise InputError(f"this is not CSV ({error})", FORM, file=path, line=line) from None
+            raise InputError(f"invalid CSV ({error})", FORM, file=path, line=line) from None
 
 
 def _header(fields: list[str]) -> tuple[list[int], bool] | None:
-    """Where query, system, document and value stand, and whether values are ranks; None if not a header."""
+    """Columns of query, system, document and value, and whether values are ranks; None if not a header."""
     names = [field.strip().lower() for field in fields]
-    where = {what: [names.index(n) for n in known if n in names] for what, known in HEADS.items()}
+    where = {what: [names.index(n) for n in known if n in names] for what, known in COLUMN_NAMES.items()}
     if not (where["query"] and where["document"]):
         return None
     value = where["value"] or where["rank"]
     if not (where["system"] and value):
-        raise InputError("the header names no system or no value", "use query,system,document,value")
+        raise InputError("the header lacks a system or a value column", "use query,system,document,value")
     return [where["query"][0], where["system"][0], where["document"][0], value[0]], not where["value"]
 
 
@@ -150,5 +153,5 @@ def _number(text: str, path: FilePath, line: int) -> float:
     except ValueError:
         value = float("nan")
     if not np.isfinite(value) or "_" in text:
-        raise InputError(f"the value {text[:40]!r} is not a finite number", FORM, file=path, line=line)
+        raise InputError(f"expected a finite number, got {text[:40]!r}", FORM, file=path, line=line)
     return value

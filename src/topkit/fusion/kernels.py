@@ -1,19 +1,25 @@
-"""Numba kernels: pooling documents of many runs, distances between lists. Plain twins are in the tests."""
+"""Numba kernels: pooling the documents of many runs, and distances between lists."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Places = NDArray[np.int32]
 
 # -- pooling ------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def pool_query(blob, offsets, rows, items, first_rows):  # type: ignore[no-untyped-def]
-    """Number the distinct documents among ``rows`` in order of first mention → how many there are.
+def pool_query(blob: Bytes, offsets: Ints, rows: Ints, items: Places, first_rows: Ints) -> int:
+    """Number the distinct documents among ``rows`` in order of first appearance, and count them.
 
-    ``items[j]`` becomes the number of the document at ``rows[j]`` and ``first_rows[d]`` a row that holds
-    document d. One open hash table; bytes are compared where hashes agree.
+    ``items[j]`` becomes the number of the document at ``rows[j]``, and ``first_rows[d]`` a row with document
+    d. One open hash table; bytes are compared if hashes agree.
     """
     size = 16
     while size < 2 * len(rows):
@@ -46,20 +52,20 @@ def pool_query(blob, offsets, rows, items, first_rows):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def _compare(blob, offsets, a, b):  # type: ignore[no-untyped-def]
-    """Negative, zero or positive as string a comes before, equals or comes after string b, by bytes."""
+def _compare(blob: Bytes, offsets: Ints, a: int, b: int) -> int:
+    """Negative, zero or positive if string a is less than, equal to or greater than string b, by bytes."""
     i, j = offsets[a], offsets[b]
     while i < offsets[a + 1] and j < offsets[b + 1]:
         if blob[i] != blob[j]:
-            return np.int64(blob[i]) - np.int64(blob[j])
+            return np.int64(blob[i]) - np.int64(blob[j])  # type: ignore[return-value]
         i += 1
         j += 1
-    return (offsets[a + 1] - i) - (offsets[b + 1] - j)
+    return (offsets[a + 1] - i) - (offsets[b + 1] - j)  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)
-def settle_ties(order, scores, blob, offsets, first_rows):  # type: ignore[no-untyped-def]
-    """Sort stretches of equal scores in ``order`` by document id, in place (bottom-up merge sort)."""
+def settle_ties(order: Ints, scores: Floats, blob: Bytes, offsets: Ints, first_rows: Ints) -> None:
+    """Sort runs of equal scores in ``order`` by document id, in place (bottom-up merge sort)."""
     start = 0
     spare = np.empty_like(order)
     while start < len(order):
@@ -92,11 +98,11 @@ def settle_ties(order, scores, blob, offsets, first_rows):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True)
-def count_inversions(values):  # type: ignore[no-untyped-def]
-    """Pairs i < j with values[i] > values[j], in n log n (merge sort); ``values`` ends sorted."""
+def count_inversions(values: Ints) -> int:
+    """Pairs i < j with values[i] > values[j], in n log n (merge sort); sorts ``values``."""
     n = len(values)
     spare = np.empty_like(values)
-    found = 0
+    inversions = 0
     width = 1
     while width < n:
         left = 0
@@ -110,19 +116,19 @@ def count_inversions(values):  # type: ignore[no-untyped-def]
                 else:
                     spare[k] = values[j]
                     j += 1
-                    found += middle - i
+                    inversions += middle - i
             values[left:right] = spare[left:right]
             left = right
         width *= 2
-    return found
+    return inversions
 
 
 @njit(cache=True, nogil=True)
-def augmented_distance(top, rank, length, tree):  # type: ignore[no-untyped-def]
+def augmented_distance(top: Ints, rank: Places, length: int, tree: Ints) -> int:
     """Distance between the list ``top`` of documents and a list given by ranks (0 = absent).
 
-    For each document of ``top``: how many documents of the other list belong above it and are not above it.
-    ``tree`` is room for a Fenwick tree over the ranks, at least length + 1 long.
+    For each document of ``top``: the documents above it in the other list that are not above it in ``top``.
+    ``tree`` is scratch space for a Fenwick tree over the ranks, at least length + 1 long.
     """
     tree[: length + 1] = 0
     total = 0

@@ -1,88 +1,98 @@
-"""Fusion by place: Borda, weighted Borda and reciprocal ranks."""
+"""Fusion by rank: Borda, weighted Borda and reciprocal ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import InputError
+from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.result import Outcome
 
 Floats = NDArray[np.float64]
 
+Weights = tuple[float, ...] | Mapping[str, float] | None
+"""One weight per ranker, in their order or by name."""
+
 
 def longest(ballots: Ballots) -> Floats:
-    """Length of each query's longest list, spread over the entries."""
+    """Length of the longest list of each query, repeated for its entries."""
     most = np.broadcast_to(ballots.lengths.max(axis=1, keepdims=True), ballots.lengths.shape)
     return ballots.by_list(most.astype(np.float64))
 
 
 def borda_points(ballots: Ballots) -> Floats:
-    """k + 1 − rank for every entry, k the query's longest list; a document that is not listed gets 0.
+    """k + 1 − rank for every entry, with k the longest list of the query; 0 for unlisted documents.
 
-    A place is worth the same in a short list as in a long one.
+    A rank is worth the same in a short list as in a long one.
     """
     points: Floats = longest(ballots) + 1 - ballots.places
     return points
 
 
-def borda(ballots: Ballots, *, unranked: Literal["bottom", "shared"] = "bottom") -> Outcome:
-    """Borda count: the sum of points for places.
+def borda(
+    ballots: Ballots,
+    *,
+    unranked: Annotated[
+        str, Setting("Points of documents that a list does not have.", choices=("bottom", "shared"))
+    ] = "bottom",
+) -> Outcome:
+    """Borda count: the sum of points for ranks.
 
-    ``unranked="bottom"``: k + 1 − rank, 0 for a document that a list does not have, which is rank k + 1.
-    ``"shared"``: n + 1 − rank with n documents in the pool, and what remains of a list's points is shared by
-    the documents it does not have (Aslam and Montague, SIGIR 2001); a ranker without an answer says nothing.
+    ``unranked="bottom"``: k + 1 − rank, and 0 for a document that a list does not have, as at rank k + 1.
+    ``"shared"``: n + 1 − rank with n documents in the pool; the documents that a list does not have share its
+    remaining points (Aslam and Montague, SIGIR 2001), and a ranker without an answer gives no points.
     """
-    if unranked not in ("bottom", "shared"):
-        raise InputError(f"unknown way {unranked!r} for unranked documents", "use 'bottom' or 'shared'")
     if unranked == "bottom":
         return Outcome(ballots.total(borda_points(ballots)))
     lengths, pool = ballots.lengths, ballots.pool_sizes[:, None]
-    left = np.where(lengths > 0, (pool - lengths + 1) / 2, 0.0)
-    points = ballots.by_list((pool - left).astype(np.float64)) + 1 - ballots.places
-    return Outcome(ballots.total(points) + np.repeat(left.sum(axis=1), ballots.pool_sizes))
+    remaining = np.where(lengths > 0, (pool - lengths + 1) / 2, 0.0)
+    points = ballots.by_list((pool - remaining).astype(np.float64)) + 1 - ballots.places
+    return Outcome(ballots.total(points) + np.repeat(remaining.sum(axis=1), ballots.pool_sizes))
 
 
 def weighted_borda(
-    ballots: Ballots, *, weights: Mapping[str, float] | Sequence[float] | None = None
+    ballots: Ballots,
+    *,
+    weights: Annotated[Weights, Setting("Weight of each ranker, in order or by name; required.")] = None,
 ) -> Outcome:
-    """Borda count in which ranker i's points count ``weights[i]`` times; by ranker name or in order."""
+    """Borda count in which the points of ranker i count ``weights[i]`` times; by ranker name or in order."""
     values = _weights(ballots, weights)
     return Outcome(weighted_total(ballots, borda_points(ballots), values), {"weight": values})
 
 
-def rrf(ballots: Ballots, *, k: float = 60.0) -> Outcome:
-    """Reciprocal rank fusion: Σ 1/(k + rank) over the lists that have the document.
+def rrf(
+    ballots: Ballots, *, k: Annotated[float, Setting("Constant added to every rank.", low=0.0)] = 60.0
+) -> Outcome:
+    """Reciprocal rank fusion: Σ 1/(k + rank) over the lists that contain the document.
 
-    (Cormack, Clarke and Büttcher, SIGIR 2009, whose k is 60.)
+    Cormack, Clarke and Büttcher, SIGIR 2009, with k = 60.
     """
-    if not k >= 0:
-        raise InputError(f"k must not be negative: {k}")
     return Outcome(ballots.total(1.0 / (k + ballots.places)))
 
 
 def weighted_total(ballots: Ballots, points: Floats, weights: Floats) -> Floats:
-    """Each document's points, those of ranker i counted ``weights[i]`` times."""
+    """The points of each document, those of ranker i counted ``weights[i]`` times."""
     spread = np.broadcast_to(weights, ballots.lengths.shape)
     return ballots.total(points * ballots.by_list(spread))
 
 
-def _weights(ballots: Ballots, given: Mapping[str, float] | Sequence[float] | None) -> Floats:
+def _weights(ballots: Ballots, weights: Weights) -> Floats:
     names = ballots.rankers
-    if given is None:
-        raise InputError("weighted-borda needs weights", "give one for each ranker: weights=[0.5, 0.3, 0.2]")
-    if isinstance(given, Mapping):
-        if set(given) != set(names):
-            odd = ", ".join(sorted(set(given) ^ set(names)))
-            raise InputError(f"weights and rankers differ in {odd}", f"name just these: {', '.join(names)}")
-        given = [given[name] for name in names]
-    values = np.asarray(given, np.float64)
+    if weights is None:
+        raise InputError("weighted-borda needs weights", "give one per ranker: weights=[0.5, 0.3, 0.2]")
+    if isinstance(weights, Mapping):
+        if set(weights) != set(names):
+            different = ", ".join(sorted(set(weights) ^ set(names)))
+            raise InputError(f"weights and rankers differ in {different}", f"expected {', '.join(names)}")
+        weights = tuple(weights[name] for name in names)
+    values = np.asarray(weights, np.float64)
     if values.shape != (len(names),):
-        raise InputError(f"{len(names)} rankers need as many weights, not {values.size}")
+        raise InputError(f"expected {len(names)} weights, one per ranker, got {values.size}")
     if not (np.isfinite(values).all() and (values >= 0).all() and values.any()):
         raise InputError("weights must be finite, not negative, and not all zero")
     return values

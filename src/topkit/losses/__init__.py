@@ -2,40 +2,63 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
-from topkit.data import InputError
-from topkit.losses.base import Loss, Objective
-from topkit.losses.focused import focused
-from topkit.losses.listwise import listmle, listnet, rankcosine, topk_listmle, topk_listnet, topk_rankcosine
-from topkit.losses.ndcg import lambdarank, soft_ndcg
-from topkit.losses.pairwise import exponential, fidelity, hinge, logistic, sigmoid, squared_hinge
-from topkit.losses.pointwise import squared_error, squared_gain, squared_ndcg
+from topkit.data.settings import lookup
+from topkit.losses.base import Loss, Objective, define
+from topkit.losses.focused import focused, focused_parts
+from topkit.losses.listwise import (
+    all_choices,
+    listmle,
+    listnet,
+    rankcosine,
+    top_choices,
+    top_labels,
+    topk_listmle,
+    topk_listnet,
+    topk_rankcosine,
+)
+from topkit.losses.ndcg import gains_and_ideal, lambdarank, softndcg
+from topkit.losses.pairwise import (
+    exponential,
+    fidelity,
+    hinge,
+    logistic,
+    pair_set,
+    sigmoid,
+    squared_hinge,
+)
+from topkit.losses.pointwise import (
+    gains,
+    gains_over_ideal,
+    squared_error,
+    squared_gain,
+    squared_ndcg,
+)
 from topkit.losses.preferences import Preferences
 
 LOSSES: dict[str, Callable[..., Loss]] = {
-    "hinge": hinge,
-    "squared-hinge": squared_hinge,
-    "exponential": exponential,
-    "logistic": logistic,
-    "sigmoid": sigmoid,
-    "fidelity": fidelity,
-    "listnet": listnet,
-    "listmle": listmle,
-    "rankcosine": rankcosine,
-    "topk-listnet": topk_listnet,
-    "topk-listmle": topk_listmle,
-    "topk-rankcosine": topk_rankcosine,
-    "focused": focused,
-    "squared-error": squared_error,
-    "squared-gain": squared_gain,
-    "squared-ndcg": squared_ndcg,
-    "softndcg": soft_ndcg,
-    "lambdarank": lambdarank,
+    "hinge": define(hinge, pair_set),
+    "squared-hinge": define(squared_hinge, pair_set),
+    "exponential": define(exponential, pair_set),
+    "logistic": define(logistic, pair_set),
+    "sigmoid": define(sigmoid, pair_set),
+    "fidelity": define(fidelity, pair_set),
+    "listnet": define(listnet),
+    "listmle": define(listmle, all_choices),
+    "rankcosine": define(rankcosine),
+    "topk-listnet": define(topk_listnet, top_labels),
+    "topk-listmle": define(topk_listmle, top_choices),
+    "topk-rankcosine": define(topk_rankcosine, top_labels),
+    "focused": define(focused, focused_parts),
+    "squared-error": define(squared_error),
+    "squared-gain": define(squared_gain, gains),
+    "squared-ndcg": define(squared_ndcg, gains_over_ideal),
+    "softndcg": define(softndcg, gains_and_ideal),
+    "lambdarank": define(lambdarank, gains_and_ideal),
 }
-"""Name → function that makes the loss from its settings."""
+"""Name → function that makes the :class:`Loss` from its settings; see :mod:`topkit.losses.base`."""
 
 __all__ = ["LOSSES", "Loss", "Objective", "Preferences", "loss"]
 
@@ -48,12 +71,4 @@ def loss(name: str, **settings: Any) -> Loss:
     >>> round(value, 6)
     0.407606
     """
-    if name not in LOSSES:
-        raise InputError(f"there is no loss {name!r}", f"choose from {', '.join(LOSSES)}")
-    make = LOSSES[name]
-    known = list(inspect.signature(make).parameters)
-    unknown = [setting for setting in settings if setting not in known]
-    if unknown:
-        remedy = f"it takes {', '.join(known)}" if known else "it takes none"
-        raise InputError(f"the loss {name!r} has no setting {unknown[0]!r}", remedy)
-    return make(**settings)
+    return lookup(LOSSES, name, "loss")(**settings)

@@ -1,42 +1,68 @@
-"""What a loss is: a function of (scores, labels, ptr), and the same function bound to its labels."""
+"""What a loss is: a function of a block of queries, and the framework that runs it over all queries.
+
+A loss is one function::
+
+    def listnet(scores, labels, ptr):
+        ...
+        return values, gradient, curvature  # one value per query, one slope and one curvature per document
+
+and one line in :data:`topkit.losses.LOSSES`: ``"listnet": define(listnet)``. The arrays are those of one
+block: query q is rows ``ptr[q]:ptr[q+1]``, and ``ptr`` starts at 0. Settings are keyword parameters declared
+with :class:`topkit.data.settings.Setting`. Two things are optional:
+
+- ``define(function, prepare)``: ``prepare(labels, ptr, **settings)`` does the work that depends on the labels
+  alone, such as sorting. It runs once, when the loss is bound to labels, and the function gets its result in
+  place of the labels.
+- A parameter ``curved: bool``: False means that nobody asked for the curvature, and the function may return
+  an empty array for it to save time.
+
+This file cuts the queries into chunks, calls the function for each chunk on threads, joins the results and
+applies the query weights.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.compute import thread_count, thread_map
+from topkit.compute import query_chunks, thread_map
 from topkit.data import InputError
-from topkit.losses.preferences import Preferences
+from topkit.data.settings import Setting, check_settings, settings_of
+from topkit.losses.preferences import Preferences, concatenated_ranges
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-Evaluate = Callable[[Floats, int, int, Floats, Floats, Floats], None]
-"""(scores, first query, last query, values out, gradient out, curvature out): fill the outputs of queries.
+Block = tuple[Floats, Floats, Floats]
+"""Values per query, gradient and curvature per document."""
 
-The outputs have the full length; the curvature may have length 0, which says that nobody asked for it.
-"""
+LossFunction = Callable[..., Block]
+"""``function(scores, labels, ptr, **settings)``; see the top of this file."""
 
-Bind = Callable[[Any, Ints], Evaluate]
-"""(labels or preferences, ptr) → the function that evaluates blocks of queries."""
+Prepare = Callable[..., Any]
+"""``prepare(labels, ptr, **settings)``: what the loss function gets in place of the labels."""
 
-BLOCK = 1 << 15
-"""Documents worth a thread of their own."""
+K = Annotated[int, Setting("Number of documents at the top whose order counts.", low=1)]
+
+WHOLE = 1 << 62
+"""A k that no list reaches: the whole list counts."""
 
 
 @dataclass(frozen=True)
 class Loss:
     """A loss on scores, summed over queries: ``value, gradient = loss(scores, labels, ptr)``.
 
-    Query q is rows ``ptr[q]:ptr[q+1]``; labels say what the truth is (see :class:`topkit.data.Truth`), or are
-    :class:`Preferences` for pairwise losses on given pairs. The gradient is float64, one number a document.
-    The result has the same bits for any number of threads.
+    Query q is rows ``ptr[q]:ptr[q+1]``. The labels are those of any :class:`topkit.data.Truth`, or
+    :class:`Preferences` for pairwise losses with ``pairs="given"``. The gradient is float64, one number per
+    document. The result is the same, bit by bit, for any number of threads.
+
+    Every call prepares its labels (it sorts them, for example). For many calls on the same labels use
+    :meth:`on`, which prepares them once.
 
     >>> import topkit as tk
     >>> value, gradient = tk.loss("logistic")([0.0, 0.0], [1, 0], [0, 2])
@@ -46,53 +72,123 @@ class Loss:
 
     name: str
     settings: Mapping[str, Any]
-    bind: Bind = field(repr=False)
-    pairs_given: bool = False
-    """True where the truth is :class:`Preferences`, not labels."""
-    _latest: list[Objective] = field(default_factory=list, repr=False, compare=False)
-    """The loss on the labels of the latest call: a loop over scores prepares the same labels once."""
+    """Every setting with its value."""
+    function: LossFunction = field(repr=False)
+    prepare: Prepare | None = field(default=None, repr=False)
+
+    @property
+    def pairs_given(self) -> bool:
+        """Whether the loss learns from :class:`Preferences` instead of labels."""
+        return self.settings.get("pairs") == "given"
 
     def on(
         self, labels: ArrayLike | Preferences, ptr: ArrayLike, weights: ArrayLike | None = None
     ) -> Objective:
-        """The loss bound to a truth (prepared once), with an optional weight for each query."""
-        bounds = np.ascontiguousarray(ptr, np.int64)
+        """The loss bound to labels, which are prepared once, with an optional weight per query."""
+        bounds = np.array(ptr, np.int64)
         if bounds.ndim != 1 or len(bounds) < 1 or bounds[0] != 0 or (np.diff(bounds) < 0).any():
-            raise ValueError("ptr must rise from 0 to the number of documents")
-        if isinstance(labels, Preferences) != self.pairs_given:
-            wanted = "preference pairs" if self.pairs_given else "labels"
-            raise InputError(
-                f"the loss {self.name!r} with these settings needs {wanted}",
-                "use pairs='given' with preferences, and labels with every other loss",
-            )
-        truth: Floats | Preferences
-        if isinstance(labels, Preferences):
-            labels.check(bounds)
-            truth = labels
-        else:
-            truth = np.ascontiguousarray(labels, np.float64)
-            if truth.shape != (bounds[-1],):
-                raise ValueError(f"{bounds[-1]} documents need as many labels, not {truth.shape}")
-            if not np.isfinite(truth.sum()):
-                raise ValueError("labels must be finite numbers")
-        scale = None if weights is None else np.ascontiguousarray(weights, np.float64)
-        if scale is not None and (scale.shape != (len(bounds) - 1,) or not (scale >= 0).all()):
-            raise InputError(f"{len(bounds) - 1} queries need as many weights, none of them negative")
-        return Objective(self, truth, bounds, scale, self.bind(truth, bounds))
+            raise ValueError("ptr must increase from 0 to the number of documents")
+        queries = len(bounds) - 1
+        query_weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
+        if query_weights is not None and query_weights.shape != (queries,):
+            raise InputError(f"expected {queries} query weights, got {query_weights.size}")
+        if query_weights is not None and not (query_weights >= 0).all():
+            raise InputError("query weights must not be negative")
+        return _bind(self, self._checked(labels, bounds), bounds, query_weights)
 
     def __call__(
         self, scores: ArrayLike, labels: ArrayLike | Preferences, ptr: ArrayLike
     ) -> tuple[float, Floats]:
-        """The sum over queries, and its gradient in the scores."""
+        """The sum over queries, and its gradient with respect to the scores."""
+        return self.on(labels, ptr)(scores)
+
+    def _checked(self, labels: ArrayLike | Preferences, ptr: Ints) -> Floats | Preferences:
+        if isinstance(labels, Preferences) != self.pairs_given:
+            expected, got = ("preferences", "labels") if self.pairs_given else ("labels", "preferences")
+            raise InputError(
+                f"the loss {self.name!r} with these settings expects {expected}, got {got}",
+                "use pairs='given' with preferences, and labels with every other loss",
+            )
         if isinstance(labels, Preferences):
-            return self.on(labels, ptr)(scores)
-        latest = self._latest[0] if self._latest else None
-        if latest is None or not (
-            np.array_equal(latest.ptr, ptr) and np.array_equal(np.asarray(latest.truth), labels)
-        ):
-            latest = self.on(np.array(labels, np.float64), np.array(ptr, np.int64))
-            self._latest[:] = [latest]
-        return latest(scores)
+            labels.check(ptr)
+            return labels
+        values = _writable(labels)
+        if values.shape != (ptr[-1],):
+            raise ValueError(f"expected {ptr[-1]} labels, got an array of shape {values.shape}")
+        if not np.isfinite(values).all():
+            raise ValueError("labels must be finite numbers")
+        return values
+
+
+def define(function: LossFunction, prepare: Prepare | None = None) -> Callable[..., Loss]:
+    """An entry of :data:`topkit.losses.LOSSES`: settings → :class:`Loss`.
+
+    The settings are those declared by ``prepare`` and by ``function``; the name and the documentation are
+    those of ``function``.
+    """
+    name = function.__name__.replace("_", "-")
+    known = {**(settings_of(prepare) if prepare else {}), **settings_of(function)}
+
+    def make(**settings: Any) -> Loss:
+        values = {key: setting.default for key, setting in known.items()}
+        values |= check_settings(known, settings, f"loss {name!r}")
+        return Loss(name, values, function, prepare)
+
+    hints: dict[str, Any] = {}
+    for part in (prepare, function):
+        if part is not None:
+            hints |= {k: v for k, v in get_type_hints(part, include_extras=True).items() if k in known}
+    kind = inspect.Parameter.KEYWORD_ONLY
+    make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(key, kind, default=known[key].default, annotation=hints[key]) for key in known]
+    )
+    make.__annotations__ = hints
+    make.__name__ = make.__qualname__ = function.__name__
+    make.__module__, make.__doc__ = function.__module__, function.__doc__
+    return make
+
+
+def _bind(loss: Loss, truth: Floats | Preferences, ptr: Ints, weights: Floats | None) -> Objective:
+    """Cut the queries into chunks and prepare the labels of each."""
+    chunks = query_chunks(ptr)
+
+    def chunk(queries: tuple[int, int]) -> _Chunk:
+        first, last = queries
+        rows = slice(int(ptr[first]), int(ptr[last]))
+        bounds = ptr[first : last + 1] - ptr[first]
+        labels: Floats | Preferences
+        if isinstance(truth, Preferences):
+            labels = truth if len(chunks) == 1 else truth.select(np.arange(first, last))
+        else:
+            labels = truth[rows]
+        return _Chunk(rows, bind_block(loss.function, loss.prepare, loss.settings, labels, bounds))
+
+    return Objective(loss, truth, ptr, weights, tuple(thread_map(chunk, chunks)))
+
+
+BoundBlock = Callable[[Floats, bool], Block]
+"""(scores, whether the curvature is wanted) → values, gradient and curvature of one block of queries."""
+
+
+def bind_block(
+    function: LossFunction, prepare: Prepare | None, settings: Mapping[str, Any], labels: Any, ptr: Ints
+) -> BoundBlock:
+    """A loss function bound to the labels and settings of one block."""
+    truth = labels if prepare is None else prepare(labels, ptr, **_accepted(prepare, settings))
+    arguments = _accepted(function, settings)
+    if "curved" in inspect.signature(function).parameters:
+        return lambda scores, curved: function(scores, truth, ptr, curved=curved, **arguments)
+    return lambda scores, curved: function(scores, truth, ptr, **arguments)
+
+
+def _accepted(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: settings[name] for name in settings_of(function)}
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    rows: slice
+    evaluate: BoundBlock
 
 
 @dataclass(frozen=True)
@@ -103,13 +199,15 @@ class Objective:
     truth: Floats | Preferences
     ptr: Ints
     weights: Floats | None
-    evaluate: Evaluate = field(repr=False)
+    chunks: tuple[_Chunk, ...] = field(repr=False)
 
     def __len__(self) -> int:
+        """Number of documents."""
         return int(self.ptr[-1])
 
     @property
     def n_queries(self) -> int:
+        """Number of queries."""
         return len(self.ptr) - 1
 
     def __call__(self, scores: ArrayLike) -> tuple[float, Floats]:
@@ -118,10 +216,10 @@ class Objective:
         return float(values.sum()), gradient
 
     def with_curvature(self, scores: ArrayLike) -> tuple[float, Floats, Floats]:
-        """Value, gradient and curvature: the diagonal of the Hessian, or a positive stand-in for it.
+        """Value, gradient and curvature: the diagonal of the Hessian, or a positive substitute for it.
 
-        The stand-in serves losses that are not convex or have no second derivative; it has the right scale
-        for a Newton step of a booster.
+        Losses that are not convex or have no second derivative use the substitute; it has the right scale for
+        a Newton step of a booster.
         """
         values, gradient, curvature = self._run(scores, True)
         return float(values.sum()), gradient, curvature
@@ -132,41 +230,29 @@ class Objective:
 
     def select(self, queries: NDArray[np.int64]) -> Objective:
         """The same loss on some of the queries, in this order: a mini-batch."""
-        lengths = np.diff(self.ptr)[queries]
-        ptr = np.zeros(len(queries) + 1, np.int64)
-        np.cumsum(lengths, out=ptr[1:])
         truth: Floats | Preferences
-        if isinstance(self.truth, Preferences):
-            truth = self.truth.select(queries)
-        else:
-            truth = self.truth[np.arange(ptr[-1]) + np.repeat(self.ptr[queries] - ptr[:-1], lengths)]
-        weights = None if self.weights is None else self.weights[queries]
-        return Objective(self.loss, truth, ptr, weights, self.loss.bind(truth, ptr))
+        rows, ptr = concatenated_ranges(self.ptr, queries)
+        truth = self.truth.select(queries) if isinstance(self.truth, Preferences) else self.truth[rows]
+        return _bind(self.loss, truth, ptr, None if self.weights is None else self.weights[queries])
 
-    def _run(self, scores: ArrayLike, curved: bool) -> tuple[Floats, Floats, Floats]:
-        s = np.ascontiguousarray(scores, np.float64)
-        n = len(self)
-        if s.shape != (n,):
-            raise ValueError(f"{n} documents need as many scores, not {s.shape}")
+    def _run(self, scores: ArrayLike, curved: bool) -> Block:
+        s = _writable(scores)
+        if s.shape != (len(self),):
+            raise ValueError(f"expected {len(self)} scores, got an array of shape {s.shape}")
         if not np.isfinite(s.sum()) and not np.isfinite(s).all():
             raise ValueError("scores must be finite numbers")
-        values, gradient, curvature = np.zeros(self.n_queries), np.empty(n), np.empty(n if curved else 0)
-        blocks = self._blocks()
+        blocks = thread_map(lambda chunk: chunk.evaluate(s[chunk.rows], curved), self.chunks)
         if len(blocks) == 1:
-            self.evaluate(s, 0, self.n_queries, values, gradient, curvature)
+            values, gradient, curvature = blocks[0]
         else:
-            thread_map(lambda b: self.evaluate(s, b[0], b[1], values, gradient, curvature), blocks)
+            values, gradient, curvature = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         if self.weights is not None:
-            values *= self.weights
-            each = np.repeat(self.weights, np.diff(self.ptr))
-            gradient *= each
-            if curved:
-                curvature *= each
+            per_document = np.repeat(self.weights, np.diff(self.ptr))
+            values, gradient = values * self.weights, gradient * per_document
+            curvature = curvature * per_document if curved else curvature
         return values, gradient, curvature
 
-    def _blocks(self) -> list[tuple[int, int]]:
-        """Runs of queries, one a thread, where there is enough work for more than one."""
-        count = min(thread_count(), max(1, len(self) // BLOCK))
-        cuts = np.searchsorted(self.ptr, np.linspace(0, len(self), count + 1)[1:-1])
-        bounds = [0, *cuts.tolist(), self.n_queries]
-        return list(pairwise(bounds))
+
+def _writable(values: ArrayLike) -> Floats:
+    """As contiguous, writable float64: Numba compiles a kernel again for arrays of another kind."""
+    return np.require(values, np.float64, ["C", "A", "W"])

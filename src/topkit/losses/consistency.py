@@ -13,18 +13,20 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from topkit.losses.base import Floats, Loss
-from topkit.losses.listwise import listmle, listnet, rankcosine, topk_listmle, topk_listnet, topk_rankcosine
-from topkit.losses.pairwise import exponential, hinge, logistic
-from topkit.losses.settings import at_least_one
+from topkit.losses import Loss, loss
+from topkit.losses.base import Floats
+from topkit.metrics.conventions import discounts
 
 Order = tuple[int, ...]
 """Objects from the best to the worst."""
 
+RIDGE = 1e-10
+"""Penalty that keeps scores finite if the loss would push them apart without end; too small to matter."""
+
 
 @dataclass(frozen=True)
 class Bounds:
-    """1 − NDCG@k of one list and what bounds it from above, each divided by the ideal DCG@k."""
+    """1 − NDCG@k of one list and its upper bounds, each divided by the ideal DCG@k."""
 
     error: float
     """1 − NDCG@k."""
@@ -41,37 +43,40 @@ class Bounds:
 
 
 def top_k_bounds(scores: ArrayLike, labels: ArrayLike, k: int) -> Bounds:
-    """The error of one list and its bounds, for a total order of the top k at least.
+    """The error of one list and its bounds, for truth with a total order of at least the top k.
 
     α(j) is gain times discount of the j-th document of the truth, with gain 2^y − 1 and discount
     1/log2(1 + j). Then error ≤ any_inversion ≤ inversions ≤ hinge, exponential, logistic, and
-    any_inversion ≤ listmle. Scores must differ: with ties there is no rank to speak of.
+    any_inversion ≤ listmle. All scores must be different.
 
     >>> bounds = top_k_bounds([0.0, 0.1, 0.2, 0.3], [4, 3, 2, 1], k=1)
     >>> bounds.inversions, bounds.any_inversion, round(bounds.listmle, 2)
     (3.0, 1.0, 2.23)
     """
-    at_least_one("k", k)
-    s, y = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
+    s, y, ptr = np.asarray(scores, np.float64), np.asarray(labels, np.float64), [0, np.size(scores)]
+
+    def top_k_loss(name: str) -> float:
+        return loss(name, pairs="topk", k=k)(s, y, ptr)[0]
+
+    likelihood = loss("topk-listmle", k=k)(s, y, ptr)[0]
     order = np.argsort(-y, kind="stable")
     top = min(k, len(s))
-    discount = 1 / np.log2(np.arange(len(s)) + 2.0)
+    discount = discounts("log2(1+r)", top)
     gains = np.exp2(y) - 1
-    ideal = float(gains[order[:top]] @ discount[:top])
+    alpha = gains[order[:top]] * discount
+    ideal = float(alpha.sum())
     ranked = np.argsort(-s, kind="stable")
-    reached = float(gains[ranked[:top]] @ discount[:top])
-    alpha = gains[order[:top]] * discount[:top]
+    reached = float(gains[ranked[:top]] @ discount)
     above = np.array([(s[order[j + 1 :]] > s[order[j]]).sum() for j in range(top)])
     scale = float(alpha.max()) / ideal
-    ptr = [0, len(s)]
     return Bounds(
         1 - reached / ideal,
         float(alpha @ above) / ideal,
         float(alpha @ (above > 0)) / ideal,
-        scale * hinge("topk", k)(s, y, ptr)[0],
-        scale * exponential("topk", k)(s, y, ptr)[0],
-        scale * logistic("topk", k)(s, y, ptr)[0] / math.log(2),
-        scale * topk_listmle(k)(s, y, ptr)[0] / math.log(2),
+        scale * top_k_loss("hinge"),
+        scale * top_k_loss("exponential"),
+        scale * top_k_loss("logistic") / math.log(2),
+        scale * likelihood / math.log(2),
     )
 
 
@@ -84,10 +89,7 @@ def top_k_bayes(chances: Mapping[Order, float], k: int) -> Order:
 
 
 def expected_minimiser(loss: Loss, chances: Mapping[Order, float]) -> Floats:
-    """Scores of the objects that minimise the expected loss over random orders of them.
-
-    A tiny penalty keeps scores finite where the loss would push them apart for ever.
-    """
+    """Scores of the objects that minimise the expected loss over random orders of them."""
     from scipy.optimize import minimize
 
     likely = [(order, chance) for order, chance in chances.items() if chance > 0]
@@ -99,15 +101,16 @@ def expected_minimiser(loss: Loss, chances: Mapping[Order, float]) -> Floats:
 
     def expected(scores: Floats) -> tuple[float, Floats]:
         value, slope = objective(np.tile(scores, len(likely)))
-        return value + 1e-10 * float(scores @ scores), slope.reshape(-1, n).sum(axis=0) + 2e-10 * scores
+        penalty = RIDGE * float(scores @ scores)
+        return value + penalty, slope.reshape(-1, n).sum(axis=0) + 2 * RIDGE * scores
 
-    start = labels.mean(axis=0) + np.linspace(0.01, 0.02, n)  # not a stationary point by symmetry
+    start = labels.mean(axis=0) + np.linspace(0.01, 0.02, n)  # symmetry could make the mean stationary
     result = minimize(expected, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000})
     return np.asarray(result.x, np.float64)
 
 
 def is_consistent(loss: Loss, chances: Mapping[Order, float], k: int) -> bool:
-    """Whether sorting by the minimiser of the expected loss puts the likeliest content into the top k."""
+    """Whether sorting by the minimiser of the expected loss puts the most likely content into the top k."""
     scores = expected_minimiser(loss, chances)
     return tuple(np.argsort(-scores)[:k].tolist()) == top_k_bayes(chances, k)
 
@@ -115,14 +118,14 @@ def is_consistent(loss: Loss, chances: Mapping[Order, float], k: int) -> bool:
 def proposition_10(p1: float) -> dict[Order, float]:
     """Chances of orders of three objects that are top-1 order preserving but defeat losses on whole orders.
 
-    Object 1 leads with chance p1, the others with p2 = (1 − p1)/2 each; p1 must lie in (1/3, 1/2).
+    Object 1 is first with chance p1, the others with p2 = (1 − p1)/2 each; p1 must lie in (1/3, 1/2).
     """
     p2 = (1 - p1) / 2
     return {(0, 1, 2): p1, (1, 0, 2): p2, (2, 1, 0): p2}
 
 
 def mallows(n: int, spread: float) -> dict[Order, float]:
-    """Chances ∝ e^(−Kendall distance to 0, 1, …, n−1 / spread): they keep every pair's order, at any k."""
+    """Chances ∝ e^(−Kendall distance to 0, 1, …, n−1 / spread), which preserve the order of every pair."""
 
     def distance(order: Sequence[int]) -> int:
         return sum(order[i] > order[j] for i in range(n) for j in range(i + 1, n))
@@ -135,13 +138,8 @@ def mallows(n: int, spread: float) -> dict[Order, float]:
 def consistency_table(k: int = 1) -> list[tuple[str, bool, bool]]:
     """Loss, consistent in the case of Proposition 10, consistent in an order-preserving case."""
     hard, mild = proposition_10(0.36), mallows(4, 1.5)
-    losses = [
-        listmle(),
-        listnet(),
-        rankcosine(),
-        logistic(),
-        topk_listmle(k),
-        topk_listnet(k),
-        topk_rankcosine(k),
+    whole_list = [loss(name) for name in ("listmle", "listnet", "rankcosine", "logistic")]
+    top_k = [loss(name, k=k) for name in ("topk-listmle", "topk-listnet", "topk-rankcosine")]
+    return [
+        (one.name, is_consistent(one, hard, k), is_consistent(one, mild, k)) for one in whole_list + top_k
     ]
-    return [(loss.name, is_consistent(loss, hard, k), is_consistent(loss, mild, k)) for loss in losses]

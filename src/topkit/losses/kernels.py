@@ -1,6 +1,6 @@
 """Numba helpers that the kernels of all losses share, written so that the compiler uses vector registers.
 
-Every function is deterministic: a query is always worked on by one thread, in one order of operations.
+Every function is deterministic: one thread processes a query, always in the same order of operations.
 """
 
 from __future__ import annotations
@@ -13,18 +13,24 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from topkit.metrics.compiled.kernels import falling_order as falling_order
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PLAIN: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
-"""How kernels are compiled. Division by zero is the kernel's own business: a check in the loop would stop it
-from running in vector registers."""
+"""How kernels are compiled. Kernels avoid division by zero themselves: a check inside the loop would keep it
+out of vector registers."""
 
 LANES: dict[str, Any] = {**PLAIN, "fastmath": {"reassoc", "nsz", "nnan", "contract"}}
-"""The same, and sums may be taken in vector lanes. Scores are checked to be finite before any kernel runs."""
+"""The same, and sums may be reordered into vector lanes. Scores are checked to be finite before any kernel
+runs."""
 
-COUNTING_LIMIT = 256
-"""Up to this length, counting the greater elements of each element sorts faster than a comparison sort."""
+INLINED: dict[str, Any] = {name: LANES[name] for name in ("fastmath", "error_model")}
+"""Options of a small function that is compiled as part of its callers (``register_jitable``)."""
+
+SORT_FROM = 32
+"""From this k on, sorting finds the k-th largest value faster than one pass per distinct value."""
 
 
 @intrinsic
@@ -39,10 +45,10 @@ def float_of_bits(typing_context: Any, bits: Any) -> Any:
 
 @njit(**LANES, inline="always")
 def exp(x: float) -> float:
-    """e^x for x ≤ 709 to one unit in the last place, and 0 below −708.
+    """e^x for x ≤ 709, exact to one unit in the last place, and 0 below −708.
 
-    x = k·ln 2 + r with |r| ≤ ln 2 / 2; e^r by its Taylor series, 2^k by the exponent's bits. Unlike the
-    library's function it has no call and no branch, so a loop over it runs in vector registers.
+    x = k·ln 2 + r with |r| ≤ ln 2 / 2; e^r by its Taylor series, 2^k by the bits of the exponent. Unlike the
+    library function it has no call and no branch, so a loop over it runs in vector registers.
     """
     y = max(x, -708.0)
     k = math.floor(y * 1.4426950408889634 + 0.5)
@@ -68,7 +74,7 @@ def exp(x: float) -> float:
 
 @njit(**LANES)
 def largest(values: Floats) -> float:
-    """The largest value; there must be one."""
+    """The largest value of a non-empty array."""
     best = values[0]
     for i in range(len(values)):
         best = max(best, values[i])
@@ -77,7 +83,7 @@ def largest(values: Floats) -> float:
 
 @njit(**LANES)
 def smallest(values: Floats) -> float:
-    """The smallest value; there must be one."""
+    """The smallest value of a non-empty array."""
     best = values[0]
     for i in range(len(values)):
         best = min(best, values[i])
@@ -85,10 +91,10 @@ def smallest(values: Floats) -> float:
 
 
 @njit(**PLAIN)
-def longest_list(ptr: Ints, first: int, last: int) -> int:
-    """Documents of the longest query among first:last."""
+def longest_list(ptr: Ints) -> int:
+    """Documents of the longest query."""
     longest = 0
-    for q in range(first, last):
+    for q in range(len(ptr) - 1):
         longest = max(longest, ptr[q + 1] - ptr[q])
     return longest
 
@@ -100,48 +106,6 @@ def count_from(values: Floats, border: float) -> int:
     for i in range(len(values)):
         count += values[i] >= border
     return count
-
-
-@njit(**PLAIN)
-def whole_levels(values: Floats) -> int:
-    """One more than the largest value if all are small whole numbers from 0, as grades are; else 0."""
-    limit = 2.0 * len(values) + 64.0
-    top = 0.0
-    for i in range(len(values)):
-        value = values[i]
-        if not (0.0 <= value < limit) or value != math.floor(value):
-            return 0
-        top = max(top, value)
-    return int(top) + 1
-
-
-@njit(**PLAIN)
-def falling_order(values: Floats, order: Ints) -> None:
-    """Fill ``order`` with the positions of ``values`` from the largest down; ties keep their order."""
-    n = len(values)
-    levels = whole_levels(values)
-    if levels > 0:
-        starts = np.zeros(levels + 1, np.int64)
-        for i in range(n):
-            starts[levels - np.int64(values[i])] += 1
-        for level in range(levels):
-            starts[level + 1] += starts[level]
-        for i in range(n):
-            level = levels - 1 - np.int64(values[i])
-            order[starts[level]] = i
-            starts[level] += 1
-        return
-    if n > COUNTING_LIMIT:
-        order[:] = np.argsort(-values, kind="mergesort")
-        return
-    for i in range(n):
-        value = values[i]
-        place = 0
-        for j in range(np.uint64(i)):
-            place += 1 if values[j] >= value else 0
-        for j in range(np.uint64(i + 1), np.uint64(n)):
-            place += 1 if values[j] > value else 0
-        order[place] = i
 
 
 @njit(**LANES)
@@ -164,11 +128,11 @@ def next_below(values: Floats, border: float) -> float:
 
 @njit(**PLAIN)
 def kth_largest(values: Floats, k: int) -> float:
-    """The k-th largest value, or the smallest of fewer than k; level by level where k is small."""
+    """The k-th largest value, or the smallest if there are fewer than k."""
     n = len(values)
     if k >= n:
         return float(smallest(values))
-    if k > 32:
+    if k > SORT_FROM:
         return float(np.sort(values)[n - k])
     border = np.inf
     while count_from(values, border) < k:
@@ -177,8 +141,12 @@ def kth_largest(values: Floats, k: int) -> float:
 
 
 @njit(**PLAIN)
-def top_memberships(labels: Floats, ptr: Ints, k: int, membership: Floats) -> None:
-    """How far each document belongs to its query's top k: 1, 0, or a share of the places for border ties."""
+def top_memberships(labels: Floats, ptr: Ints, k: int) -> Floats:
+    """How far each document belongs to the top k of its query: 1, 0, or for ties at the border a share.
+
+    The documents of a tie at the border share the remaining places equally.
+    """
+    membership = np.empty(len(labels))
     for q in range(len(ptr) - 1):
         y, inside = labels[ptr[q] : ptr[q + 1]], membership[ptr[q] : ptr[q + 1]]
         n = len(y)
@@ -191,3 +159,4 @@ def top_memberships(labels: Floats, ptr: Ints, k: int, membership: Floats) -> No
         share = (k - above) / (reached - above)
         for i in range(n):
             inside[i] = 1.0 if y[i] > border else (share if y[i] == border else 0.0)
+    return membership

@@ -1,81 +1,54 @@
-"""Pointwise losses: squared error on labels, on gains, and on gains divided by the query's ideal DCG."""
+"""Pointwise losses: squared error on labels, on gains, and on gains divided by the ideal DCG of the query."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from topkit.data import InputError
-from topkit.losses.base import Evaluate, Floats, Ints, Loss
-from topkit.losses.settings import at_least_one
+from topkit.losses.base import Block, Floats, Ints, K
+from topkit.metrics import ideal_dcg
 
 LARGEST_LABEL = 1000.0
 """Above it the gain 2^y − 1 leaves the range of float64."""
 
 
-def squared_error() -> Loss:
+def squared_error(scores: Floats, labels: Floats, ptr: Ints) -> Block:
     """Squared error on labels: Σ_j (s_j − y_j)²."""
-    return _squared("squared-error", {}, lambda labels, ptr: labels)
+    error = scores - labels
+    query = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    values: Floats = np.bincount(query, error * error, len(ptr) - 1).astype(np.float64)
+    return values, 2.0 * error, np.full(len(scores), 2.0)
 
 
-def squared_gain() -> Loss:
+def squared_gain(scores: Floats, gains: Floats, ptr: Ints) -> Block:
     """Squared error on gains: Σ_j (s_j − (2^y_j − 1))². Cossock & Zhang, 2008."""
-    return _squared("squared-gain", {}, lambda labels, ptr: gains_of(labels))
+    return squared_error(scores, gains, ptr)
 
 
-def squared_ndcg(k: int = 10) -> Loss:
-    """Squared error on gains divided by the query's ideal DCG@k: Σ_j (s_j − (2^y_j − 1)/DCG*)².
+def squared_ndcg(scores: Floats, targets: Floats, ptr: Ints) -> Block:
+    """Squared error on gains divided by the ideal DCG@k of the query: Σ_j (s_j − (2^y_j − 1)/DCG*)².
 
-    This scaling makes the square loss consistent with NDCG. A query without a relevant document keeps its
-    targets of 0. Busa-Fekete et al., 2013, equation 21.
+    This scaling makes the square loss consistent with NDCG. The targets of a query without a relevant
+    document are 0. Busa-Fekete et al., 2013, equation 21.
     """
-    at_least_one("k", k)
-
-    def target(labels: Floats, ptr: Ints) -> Floats:
-        gains = gains_of(labels)
-        ideal = ideal_dcg(gains, ptr, k)
-        scaled: Floats = gains / np.repeat(np.where(ideal > 0, ideal, 1.0), np.diff(ptr))
-        return scaled
-
-    return _squared("squared-ndcg", {"k": k}, target)
+    return squared_error(scores, targets, ptr)
 
 
-def gains_of(labels: Floats) -> Floats:
+def gains(labels: Floats, ptr: Ints) -> Floats:
     """2^y − 1."""
-    if len(labels) and labels.max() > LARGEST_LABEL:
+    largest = float(labels.max(initial=0.0))
+    if largest > LARGEST_LABEL:
         raise InputError(
-            f"a label of {labels.max():g} has no gain 2^y − 1 in floating point",
-            "cut the truth to its top k first (Dataset.top_k)",
+            f"the gain 2^y − 1 of the label {largest:g} exceeds floating point",
+            "reduce the truth to its top k first (Dataset.top_k)",
         )
-    gains: Floats = np.exp2(labels) - 1
-    return gains
+    values: Floats = np.exp2(labels) - 1
+    return values
 
 
-def ideal_dcg(gains: Floats, ptr: Ints, k: int) -> Floats:
-    """The largest DCG@k of each query, discount 1/log2(1 + rank)."""
-    lengths = np.diff(ptr)
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    best = gains[np.lexsort((-gains, query))]
-    place = np.arange(len(gains)) - np.repeat(ptr[:-1], lengths)
-    worth = np.where(place < k, best / np.log2(place + 2.0), 0.0)
-    return np.bincount(query, worth, len(lengths)).astype(np.float64)
-
-
-def _squared(name: str, settings: dict[str, object], target_of: Callable[[Floats, Ints], Floats]) -> Loss:
-    def bind(labels: Floats, ptr: Ints) -> Evaluate:
-        target = target_of(labels, ptr)
-
-        def evaluate(
-            s: Floats, first: int, last: int, values: Floats, gradient: Floats, curvature: Floats
-        ) -> None:
-            rows = slice(int(ptr[first]), int(ptr[last]))
-            error = s[rows] - target[rows]
-            query = np.repeat(np.arange(last - first), np.diff(ptr[first : last + 1]))
-            values[first:last] = np.bincount(query, error * error, last - first)
-            gradient[rows] = 2 * error
-            curvature[rows] = 2.0
-
-        return evaluate
-
-    return Loss(name, settings, bind)
+def gains_over_ideal(labels: Floats, ptr: Ints, *, k: K = 10) -> Floats:
+    """Gains divided by the ideal DCG@k of their query; 0 in a query without a relevant document."""
+    values = gains(labels, ptr)
+    ideal = ideal_dcg(values, ptr, k)
+    targets: Floats = values / np.repeat(np.where(ideal > 0, ideal, 1.0), np.diff(ptr))
+    return targets

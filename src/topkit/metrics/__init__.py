@@ -1,15 +1,18 @@
-"""Measures with named conventions, and significance tests."""
+"""Measures with named conventions, and significance tests.
+
+A *measure* is a formula in :data:`METRICS`, such as ``ndcg``. A *metric* is what a user asks for: a measure
+at a depth and with settings, such as ``ndcg@10``.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from topkit.metrics.arrays import evaluate_arrays
 from topkit.metrics.conventions import CONVENTIONS, Convention, convention
-from topkit.metrics.datasets import evaluate
-from topkit.metrics.evaluation import Evaluation
+from topkit.metrics.evaluation import Evaluation, evaluate, evaluate_arrays
 from topkit.metrics.measure import Measure
 from topkit.metrics.measures import ALIASES, METRICS
+from topkit.metrics.measures.discounted_gain import ideal_dcg
 from topkit.metrics.order import ranked_order
 from topkit.metrics.parse import Metric, metric, parse_metrics
 from topkit.metrics.runs import evaluate_run
@@ -34,6 +37,7 @@ __all__ = [
     "evaluate",
     "evaluate_arrays",
     "evaluate_run",
+    "ideal_dcg",
     "metric",
     "parse_metrics",
     "ranked_order",
@@ -41,7 +45,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Comparisons are loaded when they are first used: most evaluations need none."""
+    """Comparisons are loaded on first use: most evaluations do not need them."""
     if name in ("CORRECTIONS", "TESTS", "Comparison", "compare"):
         from topkit.metrics import comparison
 

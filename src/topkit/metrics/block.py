@@ -1,4 +1,4 @@
-"""What a measure sees: ranked lists with labels, in blocks of queries of similar length."""
+"""The input of a measure: ranked lists with labels, in blocks of queries of similar length."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from topkit.metrics.conventions import Ties
 from topkit.metrics.order import Scores, query_blocks, ranked_labels, ranked_places
 
 BLOCK_DOCUMENTS = 600_000
-"""So many documents are measured at a time: the more, the less do NumPy's calls cost."""
+"""Documents measured at a time: large blocks make the overhead of NumPy calls small."""
 
 _SLAB_DOCUMENTS = 1 << 16
-"""So many numbers are summed at a time, which a core's cache holds."""
+"""Numbers summed at a time, which fit the cache of a core."""
 
 _COUNTED_GRADES = 16
-"""With at most so many grades an ideal list is counted, not sorted."""
+"""With at most this many grades an ideal list is counted, not sorted."""
 
 _MANY_QUERIES = 128
+"""From this many queries on, a loop over ranks is faster than ``accumulate``."""
 
 Number = TypeVar("Number", np.float64, np.int32)
 
@@ -35,9 +36,9 @@ Labels = NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int8]
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Scored documents with labels, query by query; a label below 0 means that nobody judged the document.
+    """Scored documents with labels, query by query; a label below 0 means that the document is unjudged.
 
-    ``missed`` holds the labels of judged documents that the system did not return (query q owns
+    ``missed`` holds the labels of judged documents that the system did not return (those of query q are
     ``missed[missed_ptr[q]:missed_ptr[q+1]]``): they count for ideal lists and for recall.
     """
 
@@ -48,15 +49,16 @@ class Lists:
     missed: Labels | None = None
     missed_ptr: NDArray[np.int64] | None = None
     clicks: Floats | None = None
-    """How often each document was clicked."""
+    """Clicks of each document."""
     looks: Floats | None = None
-    """How often each document was examined."""
+    """Examinations of each document."""
     pairs: NDArray[np.int64] | None = None
     """Preferences (pairs, 3): query, place of the better and of the worse document in it; −1 if missed."""
     truth: Truth = GRADED
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
+        """Documents of each query."""
         return np.diff(self.ptr)
 
     @cached_property
@@ -67,7 +69,7 @@ class Lists:
 
 
 def small_integers(labels: NDArray[np.generic]) -> Labels:
-    """The labels as 8-bit integers where they are small whole numbers (which is faster), else as they are."""
+    """The labels as 8-bit integers if they are small integers (which is faster), else as float64."""
     values: NDArray[np.float32] = np.asarray(labels, np.float32)
     with np.errstate(invalid="ignore"):
         small = values.astype(np.int8)
@@ -76,15 +78,15 @@ def small_integers(labels: NDArray[np.generic]) -> Labels:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some queries of similar length, each with its documents in the order of the system.
+    """Queries of similar length, each with its documents in the order of the system.
 
-    ``by_rank`` has one row a rank: the labels of the first document of each query, of the second, and so on,
-    with −1 after the end of a list. Running sums over ranks then add whole rows, which is fast.
+    ``by_rank`` has one row per rank: the labels of the first document of each query, of the second, and so
+    on, with −1 after the end of a list. Running sums over ranks then add whole rows, which is fast.
     """
 
     lists: Lists
     queries: NDArray[np.int64]
-    """Their numbers in ``lists``, by rising length."""
+    """Their numbers in ``lists``, by ascending length."""
     lengths: NDArray[np.int64]
     ties: Ties
     by_rank: Labels
@@ -95,7 +97,7 @@ class Block:
     def of(cls, lists: Lists, queries: NDArray[np.int64], ties: Ties) -> Block:
         """Rank the documents of these queries by their scores."""
         lengths = lists.lengths[queries]
-        # at least one place, so that no measure has to think of lists without places
+        # at least one rank, so that no measure needs a special case for empty lists
         by_rank = np.full((max(1, int(lengths[-1])), len(queries)), -1, lists.labels.dtype)
         for part in query_blocks(lengths)[1]:
             n = lengths[part]
@@ -106,12 +108,12 @@ class Block:
 
     @cached_property
     def labels(self) -> Labels:
-        """The labels with one row a query."""
+        """The labels with one row per query."""
         return self.by_rank.T.copy()
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """Where each ranked document is in ``lists``, one row a query; nonsense after the end of a list."""
+        """Rows of the ranked documents in ``lists``, one row per query; undefined after the end of a list."""
         if not self.lengths.any():
             return np.zeros((len(self), 1), np.int64)
         starts = self.lists.ptr[self.queries]
@@ -128,7 +130,7 @@ class Block:
 
     @cached_property
     def inside(self) -> NDArray[np.bool_]:
-        """Which places hold a document."""
+        """Which places have a document."""
         places: NDArray[np.bool_] = np.arange(self.width) < self.lengths[:, None]
         return places
 
@@ -140,7 +142,7 @@ class Block:
 
     @cached_property
     def missed(self) -> Labels:
-        """Labels of judged documents that were not returned, one row a query, −1 to the end of the row."""
+        """Labels of judged documents that were not returned, one row per query, padded with −1."""
         lists = self.lists
         if lists.missed is None or lists.missed_ptr is None:
             return np.empty((len(self), 0), np.int8)
@@ -162,18 +164,18 @@ class Block:
         """
         pairs = self.lists.pairs
         if pairs is None:
-            raise ValueError("preferences are needed")
+            raise ValueError("the lists have no preferences")
         number = np.full(len(self.lists.ptr) - 1, -1)
         number[self.queries] = np.arange(len(self))
-        mine = pairs[number[pairs[:, 0]] >= 0]
-        query = number[mine[:, 0]]
+        chosen = pairs[number[pairs[:, 0]] >= 0]
+        query = number[chosen[:, 0]]
         rank = np.full((len(self), self.width + 1), self.width)  # the last column is for place −1
         row, column = np.nonzero(self.inside)
         rank[row, self.rows[row, column] - self.lists.ptr[self.queries[row]]] = column
-        return query, rank[query, mine[:, 1]], rank[query, mine[:, 2]]
+        return query, rank[query, chosen[:, 1]], rank[query, chosen[:, 2]]
 
     def relevant(self, least: float) -> NDArray[np.bool_]:
-        """Which ranked documents have at least this label, one row a rank."""
+        """Which ranked documents have at least this label, one row per rank."""
         if least not in self._relevant:
             self._relevant[least] = self.by_rank >= least
         return self._relevant[least]
@@ -181,7 +183,7 @@ class Block:
     def relevant_returned(self, least: float) -> NDArray[np.int64]:
         """Returned documents of each query with at least this label."""
         bits = self.relevant(least).view(np.uint8)
-        short = self.width < 256  # so that a byte can hold the count, which is faster
+        short = self.width < 256  # the count fits a byte, which is faster
         counts: NDArray[np.int64] = np.einsum("rq->q", bits) if short else bits.sum(axis=0, dtype=np.int64)
         return counts.astype(np.int64)
 
@@ -195,10 +197,10 @@ class Block:
         return self._known[least]
 
     def ideal_by_rank(self, width: int) -> Labels:
-        """The largest labels of all judged documents, one row a rank; 0 after the last of a query."""
+        """Labels of all judged documents in ideal order, one row per rank; 0 after the last of a query."""
         if self.by_rank.dtype == np.int8 and self.missed.dtype == np.int8:
             highest = int(self.lists.largest_label)
-            if highest <= _COUNTED_GRADES:  # the label at a place is how many grades reach so far
+            if highest <= _COUNTED_GRADES:  # the label at a rank is the number of grades that reach it
                 places = np.arange(width)[:, None]
                 ideal = np.zeros((width, len(self)), np.int8)
                 for grade in range(1, highest + 1):
@@ -214,7 +216,7 @@ class Block:
 def _labels_in_order(
     lists: Lists, queries: NDArray[np.int64], lengths: NDArray[np.int64], ties: Ties
 ) -> Labels:
-    """Labels by falling score, one row a query, with −1 after the end of a list."""
+    """Labels by descending score, one row per query, with −1 after the end of a list."""
     starts = lists.ptr[queries]
     if lists.labels.dtype == np.int8:
         small: NDArray[np.int8] = lists.labels.view(np.int8)
@@ -229,12 +231,12 @@ LabelFunction = Callable[[Labels], Floats]
 
 
 def tabulated(function: LabelFunction, labels: Labels, largest: float) -> LabelFunction:
-    """The function itself, or where ``labels`` are small whole numbers, a look-up of it in a table."""
+    """The function itself or, if ``labels`` are small integers, a look-up of it in a table."""
     if labels.dtype != np.int8:
         return function
     grades = np.concatenate([np.arange(int(largest) + 1.0), [-2.0, -1.0]])  # −1 and −2 count from the end
     table = function(grades)
-    return lambda some: table.take(some.astype(np.intp), mode="wrap")
+    return lambda grade: table.take(grade.astype(np.intp), mode="wrap")
 
 
 def running(operation: np.ufunc, rows: NDArray[Number]) -> NDArray[Number]:
@@ -251,14 +253,14 @@ def running(operation: np.ufunc, rows: NDArray[Number]) -> NDArray[Number]:
 
 
 def slabs(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Slices of ranks of an array (ranks, queries) that stay in the cache of a core."""
+    """Slices of ranks of an array (ranks, queries) that fit the cache of a core."""
     step = max(1, _SLAB_DOCUMENTS // shape[1])
     for first in range(0, shape[0], step):
         yield slice(first, min(first + step, shape[0]))
 
 
 def sums_to_depths(parts: Iterable[NDArray[Number]], weights: Floats, depths: list[int | None]) -> Floats:
-    """Weighted sums over ranks to each depth, (depths, queries), of numbers that come in slabs of ranks."""
+    """Weighted sums over ranks to each depth, (depths, queries), of numbers given in slabs of ranks."""
     cuts = {depth for depth in depths if depth is not None and depth < len(weights)}
     at_cut: dict[int, Floats] = {}
     total: Floats = np.zeros(1)
@@ -284,5 +286,5 @@ def at_depths(sums: Floats, depths: list[int | None]) -> Floats:
 
 
 def deepest(depths: list[int | None], width: int) -> int:
-    """How many ranks must be looked at for all depths."""
+    """Number of ranks that the depths need."""
     return width if None in depths else min(width, max(depth for depth in depths if depth is not None))

@@ -1,4 +1,4 @@
-"""compare: which systems differ, with a test and a correction for the number of comparisons."""
+"""compare: which systems differ, with a significance test and a correction for the number of comparisons."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from topkit.data import InputError
+from topkit.data.settings import lookup
 from topkit.metrics.block import Floats
 from topkit.metrics.evaluation import FLOOR, Evaluation
 from topkit.metrics.parse import Metric, metric
@@ -22,10 +23,13 @@ from topkit.metrics.significance import (
     wilcoxon,
 )
 
+LEVEL = 0.05
+"""The usual significance level."""
+
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems: their means, the difference a − b, and its p-value before and after correction."""
+    """Two systems: their means, and the p-value of their difference before and after correction."""
 
     a: str
     b: str
@@ -33,10 +37,26 @@ class Pair:
     mean_b: float
     p: float
     corrected: float
+    greater_is_better: bool = True
 
     @property
     def difference(self) -> float:
+        """The mean of a minus that of b."""
         return self.mean_a - self.mean_b
+
+    def direction(self, level: float = LEVEL) -> int:
+        """1 if a is significantly better than b, −1 if it is significantly worse, else 0.
+
+        For measures whose smaller values are better, a smaller mean counts as better.
+        """
+        if not self.corrected < level:
+            return 0
+        sign = (self.difference > 0) - (self.difference < 0)
+        return sign if self.greater_is_better else -sign
+
+    def turned(self) -> Pair:
+        """The same comparison with b first."""
+        return Pair(self.b, self.a, self.mean_b, self.mean_a, self.p, self.corrected, self.greater_is_better)
 
 
 @dataclass(frozen=True)
@@ -55,19 +75,20 @@ class Comparison:
             if (pair.a, pair.b) == names:
                 return pair
             if (pair.b, pair.a) == names:
-                return Pair(pair.b, pair.a, pair.mean_b, pair.mean_a, pair.p, pair.corrected)
+                return pair.turned()
         raise KeyError(f"{names[0]!r} and {names[1]!r} were not compared")
 
-    def better_than(self, name: str, level: float = 0.05) -> tuple[str, ...]:
-        """The systems that this one beats significantly (corrected p below ``level``)."""
-        sign = 1 if self.metric.measure.greater_is_better else -1
-        beaten = []
-        for pair in self.pairs:
-            if name in (pair.a, pair.b) and pair.corrected < level:
-                ahead, behind = (pair.a, pair.b) if sign * pair.difference > 0 else (pair.b, pair.a)
-                if ahead == name:
-                    beaten.append(behind)
-        return tuple(beaten)
+    def against(self, baseline: str) -> dict[str, Pair]:
+        """System → its comparison with the baseline, the system first."""
+        return {
+            (pair.b if pair.a == baseline else pair.a): pair.turned() if pair.a == baseline else pair
+            for pair in self.pairs
+            if baseline in (pair.a, pair.b)
+        }
+
+    def better_than(self, name: str, level: float = LEVEL) -> tuple[str, ...]:
+        """The systems that this system significantly outperforms (corrected p below ``level``)."""
+        return tuple(other for other, pair in self.against(name).items() if pair.direction(level) < 0)
 
     def __str__(self) -> str:
         width = max(max(len(pair.a), len(pair.b)) for pair in self.pairs)
@@ -104,34 +125,31 @@ def compare(
     a  b  +0.4167  p=0.5000  corrected 0.5000
     rr, 3 queries, Fisher's randomisation test, corrected by holm
     """
-    one = metric(which)
-    if test not in TESTS:
-        raise InputError(f"unknown test {test!r}", f"choose from {', '.join(TESTS)}")
-    if correction is not None and correction not in CORRECTIONS:
-        raise InputError(
-            f"unknown correction {correction!r}", f"choose from {', '.join(CORRECTIONS)} or none"
-        )
+    chosen = metric(which)
+    lookup(TESTS, test, "test")
+    correct = None if correction is None else lookup(CORRECTIONS, correction, "correction")
     if baseline is not None and baseline not in evaluations:
-        raise InputError(f"the baseline {baseline!r} was not evaluated", f"there is {', '.join(evaluations)}")
+        raise InputError(
+            f"the baseline {baseline!r} was not evaluated", f"choose from {', '.join(evaluations)}"
+        )
     if len(evaluations) < 2:
-        raise InputError("one system cannot be compared", "give at least two")
+        raise InputError("expected at least two systems to compare, got one", "evaluate another system")
     names = list(evaluations)
-    values = _aligned(evaluations, one)
+    values = _aligned(evaluations, chosen)
     compared = [
         (i, j)
         for i, j in combinations(range(len(names)), 2)
         if baseline is None or baseline in (names[i], names[j])
     ]
     p_values = _p_values(values, compared, test, seed, samples)
-    corrected = p_values
-    if correction is not None and test != "tukey":
-        corrected = CORRECTIONS[correction](p_values)
-    means = [evaluation.mean[str(one)] for evaluation in evaluations.values()]
+    corrected = p_values if correct is None or test == "tukey" else correct(p_values)
+    means = [evaluation.mean[str(chosen)] for evaluation in evaluations.values()]
+    greater = chosen.measure.greater_is_better
     pairs = tuple(
-        Pair(names[i], names[j], means[i], means[j], float(p), float(c))
-        for (i, j), p, c in zip(compared, p_values, corrected, strict=True)
+        Pair(names[i], names[j], means[i], means[j], float(p), float(after), greater)
+        for (i, j), p, after in zip(compared, p_values, corrected, strict=True)
     )
-    return Comparison(one, test, correction, len(values), pairs)
+    return Comparison(chosen, test, correction, len(values), pairs)
 
 
 def _p_values(values: Floats, compared: list[tuple[int, int]], test: str, seed: int, samples: int) -> Floats:
@@ -146,10 +164,10 @@ def _p_values(values: Floats, compared: list[tuple[int, int]], test: str, seed: 
     return np.array([randomisation(difference, samples, seed) for difference in differences])
 
 
-def _aligned(evaluations: Mapping[str, Evaluation], one: Metric) -> Floats:
+def _aligned(evaluations: Mapping[str, Evaluation], which: Metric) -> Floats:
     """The values (queries, systems), in the order of the first system's queries."""
     (first_name, first), *others = evaluations.items()
-    columns = [first.per_query[str(one)]]
+    columns = [first.per_query[str(which)]]
     for name, other in others:
         if other.convention != first.convention:
             raise InputError(
@@ -160,8 +178,8 @@ def _aligned(evaluations: Mapping[str, Evaluation], one: Metric) -> Floats:
         if set(place) != set(first.qids):
             raise InputError(
                 f"{first_name!r} and {name!r} were evaluated on different queries",
-                'evaluate all systems on the same ones; runs that leave queries out need missing="zero"',
+                'evaluate all systems on the same queries; for runs that lack queries use missing="zero"',
             )
-        columns.append(other.per_query[str(one)][[place[qid] for qid in first.qids]])
+        columns.append(other.per_query[str(which)][[place[qid] for qid in first.qids]])
     values = np.stack(columns, axis=1)
-    return np.log(np.maximum(values, FLOOR)) if one.measure.average == "geometric" else values
+    return np.log(np.maximum(values, FLOOR)) if which.measure.average == "geometric" else values

@@ -1,4 +1,4 @@
-"""Conventions: the choices that a measure's name leaves open, under the names of the tools that made them."""
+"""Conventions: the choices that the name of a measure leaves open, named after the tools that made them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import InputError
+from topkit.data.settings import lookup
 
 Gain = Literal["exponential", "linear"]
 Discount = Literal["log2(1+r)", "letor"]
@@ -18,9 +18,9 @@ Ties = Literal["input", "document"]
 
 @dataclass(frozen=True)
 class Convention:
-    """How a measure treats what its formula leaves open; printed with every result.
+    """How a measure treats the cases that its formula leaves open; printed with every result.
 
-    A preset is in :data:`CONVENTIONS`; make your own with ``dataclasses.replace``.
+    The presets are in :data:`CONVENTIONS`; make your own with ``dataclasses.replace``.
 
     >>> print(CONVENTIONS["letor4"])  # doctest: +ELLIPSIS
     letor4: gain 2^y−1; discount 1, 1, then 1/log2(r); ...; ERR over 2^(largest label)
@@ -32,19 +32,19 @@ class Convention:
     discount: Discount = "log2(1+r)"
     """``letor`` is 1 at ranks 1 and 2, then 1/log2(r)."""
     empty: float = 0.0
-    """The value of a measure that is 0/0 because a query has nothing relevant (NDCG, AP, recall, …)."""
+    """The value of a measure that is 0/0 because a query has no relevant document (NDCG, AP, recall, …)."""
     short_is_zero: bool = False
     """DCG@l and NDCG@l of a list with fewer than l documents are 0."""
     precision_over_list: bool = False
     """P@l of a list with n < l documents divides by n."""
     ties: Ties = "input"
-    """Equal scores keep their input order, or go by document id, descending."""
+    """Equal scores keep their input order, or are sorted by document id, descending."""
     single_precision: bool = False
     """Scores are rounded to 32 bits before they are sorted."""
     relevant_from: float = 1.0
-    """The smallest label that counts as relevant in binary measures."""
+    """The smallest relevant label of binary measures."""
     err_maximum: float | None = None
-    """y_max of ERR; None takes the largest label of the data."""
+    """Largest grade of ERR; None takes the largest label of the data."""
 
     def __str__(self) -> str:
         parts = [
@@ -77,20 +77,14 @@ CONVENTIONS: dict[str, Convention] = {
 
 
 def convention(which: str | Convention) -> Convention:
-    """The convention of this name (or the given one)."""
+    """The convention of this name; a :class:`Convention` is returned unchanged."""
     if isinstance(which, Convention):
         return which
-    if which not in CONVENTIONS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(which, CONVENTIONS, 1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"unknown convention {which!r}", f"{hint}choose from {', '.join(CONVENTIONS)}")
-    return CONVENTIONS[which]
+    return lookup(CONVENTIONS, which, "convention")
 
 
 def gain_function(rule: Gain) -> Callable[[NDArray[Any]], NDArray[np.float64]]:
-    """Label → gain; a label below 0 means "not judged" and gains nothing."""
+    """Label → gain; the gain of a label below 0 ("not judged") is 0."""
     return _exponential if rule == "exponential" else _linear
 
 

@@ -1,4 +1,4 @@
-"""The order of documents by falling score, with the two rules for ties."""
+"""The order of documents by descending score, with the two rules for ties."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from topkit.data import InputError, Strings
 from topkit.metrics.conventions import Ties
 
 SORTED_DOCUMENTS = 1 << 17
-"""So many documents are sorted at a time: few enough for a core's cache, many for each turn of the lock."""
+"""Documents sorted at a time: few enough for the cache of a core, enough to outweigh the interpreter lock."""
 
 Scores = NDArray[np.floating[Any]]
-"""64-bit numbers, or 32-bit ones."""
+"""float64 or float32."""
 
 _LARGEST = np.int64(np.iinfo(np.int64).max)
 
@@ -25,15 +25,15 @@ _HIGH = 1 if sys.byteorder == "little" else 0
 
 
 class NotANumberError(ValueError):
-    """Scores that cannot be ordered."""
+    """Scores that contain NaN, which cannot be sorted."""
 
 
 def query_blocks(
     lengths: NDArray[np.int64], size: int = SORTED_DOCUMENTS
 ) -> tuple[NDArray[np.int64], list[slice]]:
-    """Queries by rising length, and slices of them that fill about ``size`` places each when padded.
+    """Queries by ascending length, and slices of them that fill about ``size`` places each when padded.
 
-    Queries without documents have a slice of their own.
+    Queries without documents are in a slice of their own.
     """
     short = int(lengths.max(initial=0)) < 1 << 16
     by_length = np.argsort(lengths.astype(np.uint16) if short else lengths, kind="stable")  # radix sort
@@ -42,7 +42,7 @@ def query_blocks(
     blocks = [slice(0, start)] if start else []
     while start < len(ordered):
         low, high = start + 1, len(ordered)
-        while low < high:  # the most queries whose padded rows fit
+        while low < high:  # the largest number of queries whose padded rows fit
             middle = (low + high + 1) // 2
             fits = (middle - start) * int(ordered[middle - 1]) <= size
             low, high = (middle, high) if fits else (low, middle - 1)
@@ -58,7 +58,7 @@ def ranked_places(
     ties: Ties,
     doc_ids: Strings | None,
 ) -> NDArray[np.int64]:
-    """Places of documents in their queries by falling score, (queries, longest); nonsense after its end."""
+    """Places of documents in their queries by descending score: (queries, longest), undefined at the end."""
     keys, bits = _sort_keys(scores, starts, lengths)
     near = _undecided(keys, bits)
     keys &= np.int64((1 << bits) - 1)
@@ -75,9 +75,9 @@ def ranked_labels(
     ties: Ties,
     doc_ids: Strings | None,
 ) -> NDArray[np.int8]:
-    """The labels by falling score: (queries, longest), with −1 after a list's end.
+    """The labels by descending score: (queries, longest), with −1 after the end of a list.
 
-    A label travels in the lowest 8 bits of the key that is sorted, so that nothing is looked up afterwards.
+    The label is part of the sorted key (its lowest 8 bits), so no look-up is needed after the sort.
     """
     keys, bits = _sort_keys(scores, starts, lengths, labels)
     near = _undecided(keys, bits)
@@ -96,16 +96,16 @@ def _sort_keys(
     lengths: NDArray[np.int64],
     labels: NDArray[np.int8] | None = None,
 ) -> tuple[NDArray[np.int64], int]:
-    """Sorted integers (queries, longest) and how many low bits of them are place and label.
+    """Sorted integers (queries, longest) and the number of their low bits that hold place and label.
 
-    Scores and places are packed into one integer each, because sorting values is several times as fast as
-    sorting indices and the place in the low bits settles ties by input order for nothing.
+    Score and place are packed into one integer: sorting values is several times as fast as sorting indices,
+    and the place in the low bits breaks ties by input order at no cost.
     """
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
     places = np.arange(width)
     numbers = _gathered(scores, starts, lengths, width)
-    if width >= 1 << 22:  # place and label would not fit beside a 32-bit number
+    if width >= 1 << 22:  # place and label do not fit next to a 32-bit number
         numbers = numbers.astype(np.float64)
     tags: NDArray[Any] = places.astype(np.int32 if width < 1 << 22 else np.int64)
     end = width
@@ -115,7 +115,7 @@ def _sort_keys(
     beyond = _LARGEST - (places << bits)
     if labels is not None:
         beyond |= 255  # the label −1
-    if shortest < width:  # what is beyond the end of a list goes last, no two keys alike
+    if shortest < width:  # places after the end of a list are sorted last; all keys differ
         outside = places[shortest:] >= lengths[:, None]
         np.copyto(keys[:, shortest:], beyond[shortest:], where=outside)
     keys.sort(axis=1)
@@ -123,9 +123,9 @@ def _sort_keys(
 
 
 def _undecided(keys: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
-    """Spots whose key and the next one of the same query are alike but for their low bits.
+    """Places whose key and the next one of the same query differ only in their low bits.
 
-    Their order hangs on the bits of the score that gave way to place and label.
+    Their order depends on the bits of the score that were replaced by place and label.
     """
     flat, width = keys.ravel(), keys.shape[1]
     alike = np.bitwise_xor(flat[1:], flat[:-1]).view(np.uint64) < np.uint64(1 << bits)
@@ -140,25 +140,25 @@ Values = TypeVar("Values", bound=np.generic)
 def _gathered(
     values: NDArray[Values], starts: NDArray[np.int64], lengths: NDArray[np.int64], width: int
 ) -> NDArray[Values]:
-    """The values of each query in a row, (queries, width); after a list's end, nonsense."""
+    """The values of each query in a row, (queries, width); undefined after the end of a list."""
     last = len(values) - width
     windows = as_strided(values, (last + 1, width), values.strides * 2, writeable=False)
     rows = windows[np.minimum(starts, last)]
-    for row in np.flatnonzero(starts > last):  # too near to the end of the array for a window
-        own = slice(int(starts[row]), int(starts[row] + lengths[row]))
-        rows[row, : lengths[row]] = values[own]
+    for row in np.flatnonzero(starts > last):  # too close to the end of the array for a window
+        documents = slice(int(starts[row]), int(starts[row] + lengths[row]))
+        rows[row, : lengths[row]] = values[documents]
     return rows
 
 
 def _with_tags(numbers: Scores, tags: NDArray[Any], end: int) -> tuple[NDArray[np.int64], int]:
-    """Integers that rise as the numbers fall, with tags below ``end`` in low bits; and how many those are.
+    """Integers that increase as the numbers decrease, with tags below ``end`` in low bits; and their count.
 
-    Some unlike numbers may become alike, but none change order. Numbers are taken from the largest finite
-    one, which leaves none below zero but −∞, and the bits of such numbers are in order as integers. 32-bit
-    numbers keep all their bits above 32 bits for the tag, 64-bit ones give up the lowest.
+    Different numbers may become equal, but never change order. The numbers are subtracted from the largest
+    finite one. The results are not negative (apart from +∞ scores), so their bits are in order as integers.
+    32-bit numbers keep all their bits above 32 bits for the tag, 64-bit numbers lose their lowest bits.
     """
-    largest = numbers.max() + numbers.dtype.type(0)  # never −0, from which 0 is −0
-    if np.isnan(largest):  # the largest is NaN if any is
+    largest = numbers.max() + numbers.dtype.type(0)  # never −0, because −0 − 0 = −0
+    if np.isnan(largest):  # the maximum is NaN if any score is
         raise NotANumberError("a score is not a number (NaN)")
     if np.isinf(largest):
         least = numbers.dtype.type(np.finfo(numbers.dtype).min)
@@ -184,17 +184,17 @@ def _settle_ties(
     ties: Ties,
     doc_ids: Strings | None,
 ) -> NDArray[np.int64]:
-    """Order what the sort saw as equal, the spots ``near`` and after them, by all bits, then by ``ties``.
+    """Sort the places that the keys left undecided by all bits of the score, then by the rule for ties.
 
-    The spots that may have changed are returned.
+    ``near`` are such places; each is undecided with the next one. Returns the places that may have changed.
     """
     flat, width = places.ravel(), places.shape[1]
     start = starts[near // width]
     differ = scores[start + flat[near]] != scores[start + flat[near + 1]]
     if ties == "input" and not differ.any():
         return near[:0]
-    opens = np.diff(near, prepend=-9) != 1  # where a group of neighbours begins
-    if ties == "input":  # a group of truly equal scores is in order already
+    opens = np.diff(near, prepend=-9) != 1  # the first place of each group of neighbours
+    if ties == "input":  # groups of equal scores are in order already
         group = np.cumsum(opens) - 1
         mixed = np.bincount(group, differ) > 0
         near, opens = near[mixed[group]], opens[mixed[group]]
@@ -202,11 +202,11 @@ def _settle_ties(
     spots = np.sort(np.concatenate([near, near[closes] + 1]))
     group = np.searchsorted(near[opens], spots, side="right")
     rows = flat[spots] + starts[spots // width]
-    if ties == "document" and not differ.all():
+    if ties == "document" and _any_equal(scores[rows], group):
         if doc_ids is None:
             raise InputError(
-                "equal scores are ordered by document id here, and the data has no document ids",
-                "give document ids, or use a convention that keeps the input order of ties",
+                "this convention sorts equal scores by document id, and the data has no document ids",
+                "add document ids, or use a convention that keeps the input order of ties",
             )
         names = doc_ids.take(rows).tobytes()
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True))
@@ -216,8 +216,15 @@ def _settle_ties(
     return spots
 
 
+def _any_equal(scores: Scores, group: NDArray[np.int64]) -> bool:
+    """Whether a group contains two equal scores, next to each other or not."""
+    order = np.lexsort((scores, group))
+    same = (np.diff(scores[order]) == 0) & (np.diff(group[order]) == 0)
+    return bool(same.any())
+
+
 def as_scores(scores: ArrayLike) -> Scores:
-    """The scores as an array of 64-bit numbers, or of 32-bit numbers if they are that already."""
+    """The scores as a contiguous array of float32 if they are float32, else of float64."""
     values = np.asarray(scores)
     if values.dtype == np.float32:
         return np.ascontiguousarray(values, np.float32)
@@ -227,9 +234,9 @@ def as_scores(scores: ArrayLike) -> Scores:
 def ranked_order(
     scores: ArrayLike, ptr: NDArray[np.int64], ties: Ties = "input", doc_ids: Strings | None = None
 ) -> NDArray[np.int64]:
-    """Row numbers of all documents, query by query, by falling score.
+    """Row numbers of all documents, query by query, by descending score.
 
-    Equal scores keep their input order (``ties="input"``) or go by document id, descending as bytes
+    Equal scores keep their input order (``ties="input"``) or are sorted by document id, descending as bytes
     (``ties="document"``, the rule of trec_eval).
 
     >>> ranked_order([0.5, 2.0, 0.5, 1.0], np.array([0, 3, 4]))

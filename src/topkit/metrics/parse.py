@@ -1,4 +1,4 @@
-"""Metric: a measure at a depth and with its settings, as a value that prints and parses back."""
+"""Metric: a measure at a depth and with settings, as a value that prints and parses back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from topkit.data import InputError
+from topkit.data.settings import check_settings
 from topkit.metrics.measure import Measure
 from topkit.metrics.measures import ALIASES, METRICS
 
@@ -33,6 +34,7 @@ class Metric:
 
     @property
     def measure(self) -> Measure:
+        """The entry of METRICS."""
         return METRICS[self.name]
 
     def __str__(self) -> str:
@@ -51,18 +53,18 @@ def metric(text: str | Metric) -> Metric:
     """The metric that prints as ``text``: ``name``, ``name@depth``, ``name(setting=value)@depth``.
 
     Names are those of :data:`topkit.metrics.METRICS`; names of trec_eval (``ndcg_cut_10``, ``recip_rank``,
-    ``P_5``) are understood too.
+    ``P_5``) are accepted too.
     """
     if isinstance(text, Metric):
         return text
-    found = parse_metrics(text)
-    if len(found) != 1:
-        raise InputError(f"{text!r} names {len(found)} metrics", "name one")
-    return found[0]
+    metrics = parse_metrics(text)
+    if len(metrics) != 1:
+        raise InputError(f"expected one metric, {text!r} names {len(metrics)}", "name one")
+    return metrics[0]
 
 
 def parse_metrics(text: str | Metric | Iterable[str | Metric]) -> list[Metric]:
-    """Metrics of a list or of a comma-separated text; ``ndcg@1..10`` stands for ten. None comes twice.
+    """Metrics from a list or a comma-separated text, without repeats; ``ndcg@1..10`` stands for ten.
 
     >>> parse_metrics("ndcg@1..3,err")
     [Metric('ndcg@1'), Metric('ndcg@2'), Metric('ndcg@3'), Metric('err')]
@@ -70,17 +72,15 @@ def parse_metrics(text: str | Metric | Iterable[str | Metric]) -> list[Metric]:
     if isinstance(text, Metric):
         return [text]
     parts: Sequence[str | Metric] = _split(text) if isinstance(text, str) else list(text)
-    found: list[Metric] = []
+    metrics: list[Metric] = []
     for part in parts:
         if isinstance(part, Metric):
-            found.append(part)
-        elif "," in part:
-            found += [one for piece in _split(part) for one in _parse(piece)]
+            metrics.append(part)
         else:
-            found += _parse(part)
-    if not found:
-        raise InputError("no metric is named", "name at least one, such as ndcg@10")
-    return list(dict.fromkeys(found))
+            metrics += [chosen for piece in _split(part) for chosen in _parse(piece)]
+    if not metrics:
+        raise InputError("no metric was named", "name at least one, such as ndcg@10")
+    return list(dict.fromkeys(metrics))
 
 
 def _split(text: str) -> list[str]:
@@ -91,7 +91,7 @@ def _parse(text: str) -> list[Metric]:
     text = text.strip()
     match = _SHAPE.match(text)
     if match is None:
-        raise InputError(f"cannot read the metric {text!r}", "write it as ndcg@10, err or rbp(p=0.8)")
+        raise InputError(f"invalid metric {text!r}", "write it as ndcg@10, err or rbp(p=0.8)")
     name = _known(match["name"])
     if name is None and match["depth"] is None and (trec := _TREC_DEPTH.match(match["name"])):
         name = _known(trec[1])
@@ -109,7 +109,7 @@ def _parse(text: str) -> list[Metric]:
     first = int(match["depth"])
     last = int(match["last"] or first)
     if last < first:
-        raise InputError(f"the depths of {text!r} run backwards", f"write @{last}..{first}")
+        raise InputError(f"the depths of {text!r} are in descending order", f"write @{last}..{first}")
     return [_checked(name, depth, settings, text) for depth in range(first, last + 1)]
 
 
@@ -130,16 +130,16 @@ def _settings(text: str, name: str, whole: str) -> dict[str, float]:
             number = float("nan")
         if not equals or key not in allowed or number != number:
             known = ", ".join(f"{setting}=NUMBER" for setting in allowed) or "none"
-            raise InputError(f"cannot use {part!r} in {whole!r}", f"settings of {name}: {known}")
+            raise InputError(f"invalid setting {part!r} in {whole!r}", f"settings of {name}: {known}")
         settings[key] = number
-    return settings
+    return check_settings(allowed, settings, f"metric {name!r}")
 
 
 def _checked(name: str, depth: int | None, settings: dict[str, float], text: str) -> Metric:
     measure = METRICS[name]
     if depth is not None and measure.depth == "never":
-        raise InputError(f"{name} takes no depth, but {text!r} gives one", f"write {name}")
+        raise InputError(f"{name} does not take a depth, got {text!r}", f"write {name}")
     if depth == 0:
-        raise InputError(f"the depth of {text!r} must be at least 1")
-    kept = {key: value for key, value in settings.items() if value != measure.settings[key]}
+        raise InputError(f"the depth must be at least 1, got {text!r}")
+    kept = {key: value for key, value in settings.items() if value != measure.settings[key].default}
     return Metric(name, depth, tuple(sorted(kept.items())))

@@ -1,4 +1,4 @@
-"""evaluate_run: judgments with a run become an Evaluation."""
+"""evaluate_run: the evaluation of a run by judgments."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import InputError, Judgments, Page, Preference, Run
-from topkit.metrics.arrays import evaluate_lists
 from topkit.metrics.block import Floats, Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
-from topkit.metrics.evaluation import Evaluation
+from topkit.metrics.evaluation import Evaluation, Metrics, evaluate_lists
 from topkit.metrics.measure import Needs
 from topkit.metrics.order import ranked_order
-from topkit.metrics.parse import Metric, parse_metrics
+from topkit.metrics.parse import parse_metrics
 
 
 def evaluate_run(
     judgments: Judgments,
     run: Run,
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: Metrics,
     convention: str | Convention = "trec",
     missing: Literal["skip", "zero"] = "skip",
     *,
@@ -35,9 +34,9 @@ def evaluate_run(
     """Evaluate a run by judgments: grades, or preferences and clicks for the measures that need those.
 
     A query counts if it has every kind of judgment that the metrics need. Documents without a grade, or with
-    one below 0, count as not judged. Judged queries that the run leaves out are skipped, or count as empty
-    lists (``missing="zero"``, trec_eval's ``-c``). ``relevant_from`` is the smallest relevant grade (``-l``),
-    ``depth`` cuts every list (``-M``).
+    a grade below 0, count as unjudged. Judged queries that are missing from the run are skipped, or count as
+    empty lists (``missing="zero"``, ``-c`` of trec_eval). ``relevant_from`` is the smallest relevant grade
+    (``-l``), ``depth`` truncates every list (``-M``).
 
     >>> from topkit.data import Grade
     >>> judged = Judgments((Grade("q", "d1", 1), Grade("q", "d2", 0)))
@@ -49,8 +48,8 @@ def evaluate_run(
     if relevant_from is not None:
         rules = replace(rules, relevant_from=relevant_from)
     if depth is not None and depth < 1:
-        raise InputError(f"lists cannot be cut at {depth}", "give a depth of at least 1")
-    needs = {one.measure.needs for one in chosen}
+        raise InputError(f"depth must be at least 1, got {depth}")
+    needs = {metric.measure.needs for metric in chosen}
     grades = judgments.grades_by_query()
     preferences = judgments.preferences_by_query()
     pages = _pages_by_query(judgments)
@@ -58,7 +57,7 @@ def evaluate_run(
     if missing == "skip":
         qids = [qid for qid in qids if qid in run]
     if not any(qid in run for qid in qids):
-        raise InputError("the judgments and the run have no query in common", "check the query ids of both")
+        raise InputError("the judgments and the run have no query in common", "compare their query ids")
     rows, ptr = _rows(run, qids, rules, depth)
     docs = run.docs.take(rows)
     names = docs.tolist()
@@ -70,8 +69,7 @@ def evaluate_run(
     if "clicks" in needs:
         clicks, looks = _clicks([pages[qid] for qid in qids], places, ptr)
         lists = replace(lists, clicks=clicks, looks=looks)
-    values = evaluate_lists(lists, chosen, rules)
-    return Evaluation(tuple(qids), dict(zip(map(str, chosen), values, strict=True)), rules, run.name)
+    return evaluate_lists(lists, chosen, rules, tuple(qids), run.name)
 
 
 def _judged(
@@ -95,9 +93,8 @@ def _judged(
 def _rows(
     run: Run, qids: list[str], rules: Convention, depth: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places of these queries in the run, and where each query starts; ``depth`` keeps the first of each."""
-    none = slice(0, 0)
-    slices = [run.rows(qid) if qid in run else none for qid in qids]
+    """Rows of these queries in the run, and where each query starts; ``depth`` keeps the first of each."""
+    slices = [run.rows(qid) if qid in run else slice(0, 0) for qid in qids]
     rows = np.concatenate([np.arange(places.start, places.stop) for places in slices])
     ptr = np.zeros(len(qids) + 1, np.int64)
     np.cumsum([places.stop - places.start for places in slices], out=ptr[1:])
@@ -114,15 +111,15 @@ def _rows(
 
 def _with_grades(lists: Lists, grades: list[dict[str, float]], places: list[dict[str, int]]) -> Lists:
     """The lists with their labels, and the labels of documents that were not returned."""
-    found: list[float | None] = []
+    returned: list[float | None] = []
     missed: list[float] = []
     missed_ptr = [0]
     for of_query, place in zip(grades, places, strict=True):
-        found += map(of_query.get, place)
+        returned += map(of_query.get, place)
         missed += compress(of_query.values(), map(not_, map(place.__contains__, of_query)))
         missed_ptr.append(len(missed))
-    labels = np.array(found, np.float64)  # NaN: not in the pool
-    labels[labels < 0] = -2.0  # in the pool, but not judged
+    labels = np.array(returned, np.float64)  # NaN: not in the pool
+    labels[labels < 0] = -2.0  # in the pool, but unjudged
     labels[np.isnan(labels)] = -1.0
     return replace(
         lists,
@@ -133,7 +130,7 @@ def _with_grades(lists: Lists, grades: list[dict[str, float]], places: list[dict
 
 
 def _pairs(preferences: list[list[Preference]], places: list[dict[str, int]]) -> NDArray[np.int64]:
-    """Query, place of the better and of the worse document of every answer that is not a tie."""
+    """Query, place of the better and place of the worse document of every answer that is not a tie."""
     pairs = []
     for q, (answers, place) in enumerate(zip(preferences, places, strict=True)):
         for answer in answers:
@@ -144,16 +141,16 @@ def _pairs(preferences: list[list[Preference]], places: list[dict[str, int]]) ->
 
 
 def _pages_by_query(judgments: Judgments) -> dict[str, list[Page]]:
-    table: dict[str, list[Page]] = {}
+    pages: dict[str, list[Page]] = {}
     for page in judgments.pages:
-        table.setdefault(page.query, []).append(page)
-    return table
+        pages.setdefault(page.query, []).append(page)
+    return pages
 
 
 def _clicks(
     pages: list[list[Page]], places: list[dict[str, int]], ptr: NDArray[np.int64]
 ) -> tuple[Floats, Floats]:
-    """How often each document was clicked, and examined: shown at or above the last click of a page."""
+    """Clicks and examinations of each document: it is examined if shown at or above the last click."""
     clicks, looks = np.zeros(int(ptr[-1])), np.zeros(int(ptr[-1]))
     for start, shown, place in zip(ptr.tolist(), pages, places, strict=False):
         for page in shown:

@@ -1,4 +1,4 @@
-"""Tests of whether systems differ by more than chance on the same queries, and corrections for many tests."""
+"""Paired significance tests of systems on the same queries, and corrections for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 from topkit.metrics.block import Floats
 
 SAMPLES = 10_000
+"""Random draws of a randomised test: the standard error of p = 0.05 is 0.002."""
 _BATCH = 4_000_000
+"""Values drawn at a time, which bounds the memory."""
 
 
 def paired_t(differences: Floats) -> float:
@@ -18,13 +20,13 @@ def paired_t(differences: Floats) -> float:
 
     if not differences.any():
         return 1.0
-    if np.ptp(differences) == 0:  # no spread and not 0: beyond any doubt, and 0/0 in the formula
+    if np.ptp(differences) == 0:  # constant and not 0: the formula divides by 0
         return 0.0 if len(differences) > 1 else 1.0
     return float(ttest_1samp(differences, 0.0).pvalue)
 
 
 def wilcoxon(differences: Floats) -> float:
-    """Two-sided p-value of Wilcoxon's signed-rank test; differences of 0 are dropped, 1 if none is left."""
+    """Two-sided p-value of Wilcoxon's signed-rank test; differences of 0 are dropped, 1 if none remain."""
     from scipy.stats import wilcoxon as signed_rank
 
     kept = differences[differences != 0]
@@ -32,10 +34,10 @@ def wilcoxon(differences: Floats) -> float:
 
 
 def randomisation(differences: Floats, samples: int = SAMPLES, seed: int = 0) -> float:
-    """Two-sided p-value of Fisher's randomisation test: how often is |mean| as large with random signs?
+    """Two-sided p-value of Fisher's randomisation test: the share of random signs with at least this |mean|.
 
-    All 2^n flips are tried where that takes no more than ``samples``; otherwise they are drawn (seeded), and
-    the observed one counts as one of them: (1 + larger)/(1 + samples). Smucker, Allan and Carterette, CIKM
+    All 2^n sign flips are tried if there are at most ``samples``; otherwise they are drawn (seeded), and the
+    observed one counts as one of them: (1 + larger)/(1 + samples). Smucker, Allan and Carterette, CIKM
     2007.
 
     >>> randomisation(np.array([1.0, 2.0, 3.0]))  # of 8 flips, +++ and −−− are as large
@@ -62,9 +64,9 @@ def randomised_tukey(values: Floats, samples: int = SAMPLES, seed: int = 0) -> F
     """p-values of all pairs of systems at once, corrected for their number: randomised Tukey HSD.
 
     ``values`` is (queries, systems). The values of each query are shuffled among the systems; p of a pair is
-    how often the largest difference of any two means is then at least the pair's own. It is paired by query,
-    unlike Tukey's classical test. Carterette, TOIS 2012; Sakai, Laboratory Experiments in Information
-    Retrieval, 2018.
+    the share of shuffles in which the largest difference of two means is at least that of the pair. The test
+    is paired by query, unlike Tukey's classical test. Carterette, TOIS 2012; Sakai, Laboratory Experiments in
+    Information Retrieval, 2018.
     """
     n, systems = values.shape
     means = values.mean(axis=0)
@@ -111,7 +113,7 @@ TESTS: dict[str, str] = {
     "randomisation": "Fisher's randomisation test",
     "tukey": "randomised Tukey HSD",
 }
-"""The tests by name; ``tukey`` looks at all systems together, the others at pairs."""
+"""The tests by name; ``tukey`` tests all systems together, the others test pairs."""
 
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {"holm": holm, "bonferroni": bonferroni}
 """Corrections of p-values for the number of comparisons."""

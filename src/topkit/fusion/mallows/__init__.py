@@ -1,4 +1,4 @@
-"""The Mallows model of rankings: the model, EM for rankers of unequal skill, and fusion by it."""
+"""The Mallows model of rankings: the model, EM for rankers of different skill, and fusion."""
 
 from topkit.fusion.mallows.dispersion import ListLaw
 from topkit.fusion.mallows.em import MallowsFit, Problem, Sampler, fit_mallows

@@ -1,4 +1,4 @@
-"""Fitting θ: the mean distance of lists of any lengths under the Mallows model, and its inverse."""
+"""Fitting θ: the mean distance of lists of any length under the Mallows model, and its inverse."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 LIMIT = 20.0
-"""|θ| stops here: a ranker that always agrees would have it infinite."""
+"""Largest |θ|: that of a ranker that always agrees would be infinite."""
 
 
 @dataclass(frozen=True)
 class ListLaw:
-    """The law of each ranker's lists around a centre that orders the first ``depth`` documents of a pool.
+    """The distribution of the lists of each ranker around a centre of ``depth`` documents of a pool.
 
-    ranker i's list for query q has ``lengths[q, i]`` of ``pools[q]`` documents. Summed over the number z of
-    documents it shares with the centre, with d = depth, l = length, r = d − z, s = l − z, m = min(r, s):
+    The list of ranker i for query q has ``lengths[q, i]`` of ``pools[q]`` documents. Summed over the number z
+    of documents it shares with the centre, with d = depth, l = length, r = d − z, s = l − z, m = min(r, s):
 
         Z(θ) = Σ_z (n−d)!/(n−d−s)! · e^{θ(rs − m(m−1)/2)} · [l]!/[s]! · [d]!/([z]! [r]!)
 
-    where [j]! = [1]···[j] are q-factorials, from the common items' order and the Gaussian binomial of the
-    private items' places. For depth = n only z = l remains and Z is that of top-l lists (Kendall if l = n).
+    where [j]! = [1]···[j] are q-factorials: the order of the common items, and the Gaussian binomial of the
+    places of the others. For depth = n only z = l remains and Z is that of top-l lists (Kendall if l = n).
     """
 
     pools: NDArray[np.int64]
@@ -32,7 +32,7 @@ class ListLaw:
 
     @cached_property
     def _room(self) -> tuple[Floats, Floats, Floats]:
-        """log j! up to the largest pool, and room for the kernels' tables."""
+        """log j! up to the largest pool, and scratch space for the kernels."""
         from scipy.special import gammaln
 
         longest = int(max(self.depths.max(initial=0), self.lengths.max(initial=0)))
@@ -45,8 +45,8 @@ class ListLaw:
 
         columns = np.ascontiguousarray(self.lengths.T)
         rows = [
-            kernels.list_law(own, self.pools, self.depths, lengths, *self._room)
-            for own, lengths in zip(theta.tolist(), columns, strict=True)
+            kernels.list_law(each, self.pools, self.depths, lengths, *self._room)
+            for each, lengths in zip(theta.tolist(), columns, strict=True)
         ]
         return np.array(rows)
 
@@ -59,9 +59,9 @@ class ListLaw:
         return self._law(theta)[:, 1]
 
     def solve(self, distance: Floats, near: Floats | None = None) -> Floats:
-        """θ ≤ 0 of each ranker with this summed distance (E_θ rises with θ); 0 if chance would do as well.
+        """θ ≤ 0 of each ranker with this summed distance (E_θ increases with θ); 0 if it is not below chance.
 
-        Newton's method from ``near``, kept within a bracket: dE_θ(D)/dθ is the variance of D.
+        Newton's method from ``near``, within a bracket: dE_θ(D)/dθ is the variance of D.
         """
         from topkit.fusion.mallows import kernels
 

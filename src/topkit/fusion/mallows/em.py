@@ -1,16 +1,17 @@
-"""EM for the extended Mallows model p(π | θ, σ) ∝ exp(Σ_i θ_i d(π, σ_i)): θ of each ranker, no labels."""
+"""EM for the extended Mallows model p(π | θ, σ) ∝ exp(Σ_i θ_i d(π, σ_i)): θ of each ranker without labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise, permutations
-from typing import Literal
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Trace, thread_map
+from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.mallows.dispersion import ListLaw
 from topkit.fusion.pairs import pair_support
@@ -18,18 +19,21 @@ from topkit.fusion.positional import borda_points, weighted_total
 from topkit.fusion.result import Progress
 
 Floats = NDArray[np.float64]
-Estimate = Literal["metropolis", "borda", "exact"]
+
+Estimate = Annotated[
+    str, Setting("How EM computes expected distances.", choices=("metropolis", "borda", "exact"))
+]
 SAMPLES = 20
-"""Samples taken of each chain in an E step."""
+"""Samples of each chain per E step: the M step averages over all queries, so few are enough."""
 STEADY = 10
-"""E steps taken as they are; from then on they are averaged, so that the sampling noise dies out."""
+"""E steps before averaging starts; averaging removes the sampling noise."""
 EXACT_LIMIT = 7
-"""Pools up to this size are enumerated by ``exact``."""
+"""Pools up to this size are enumerated by ``exact``: 7! = 5040 orders."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The lists as the kernels want them; the centre of query q orders ``depths[q]`` of its documents."""
+    """The lists in the form of the kernels; the centre of query q orders ``depths[q]`` of its documents."""
 
     ballots: Ballots
     depths: NDArray[np.int64]
@@ -37,16 +41,17 @@ class Problem:
 
     @classmethod
     def of(cls, ballots: Ballots) -> Problem:
-        """Centres as long as the query's longest list; where all lists are complete that is the pool."""
+        """Centres as long as the longest list of the query; with complete lists that is the pool."""
         depths = ballots.lengths.max(axis=1)
         return cls(ballots, depths, tuple(ballots.ranks(q) for q in range(len(ballots))))
 
     @property
     def law(self) -> ListLaw:
+        """The distribution of the lists around the centres."""
         return ListLaw(self.ballots.pool_sizes, self.ballots.lengths, self.depths)
 
     def distances(self, q: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Distance of the centre that starts an order of the pool to every ranker's list."""
+        """Distance of the first documents of an order, the centre, to the list of every ranker."""
         from topkit.fusion.mallows import kernels
 
         out = np.empty(self.ballots.n_rankers, np.int64)
@@ -62,7 +67,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class MallowsFit:
-    """θ of each ranker, and how EM came to it."""
+    """θ of each ranker, with the trace of EM."""
 
     theta: Floats
     trace: tuple[float, ...]
@@ -83,11 +88,11 @@ def fit_mallows(
 ) -> MallowsFit:
     """Maximum-likelihood θ of the extended Mallows model by EM, started from the plain Borda count.
 
-    E step: each ranker's expected distance to the unknown centres, by Metropolis sampling (``sweeps`` · n
-    steps of each chain, from where it stopped), by the Borda count weighted exp(−θ_i) as if it were the
+    E step: the expected distance of each ranker to the unknown centres, by Metropolis sampling (``sweeps`` ·
+    n steps per chain, continued from the previous step), with the Borda count weighted exp(−θ_i) as the
     centre, or exactly by enumeration. M step: θ_i with E_θ(D) equal to that, by Newton's method. Sampled
-    distances are averaged with falling weights after ten steps (stochastic approximation; Delyon, Lavielle
-    and Moulines, 1999), so that the iteration settles.
+    distances are averaged with decreasing weights after ten steps (stochastic approximation; Delyon, Lavielle
+    and Moulines, 1999), so that the iteration converges.
     """
     law = problem.law
     orders = problem.borda_orders(np.ones(problem.ballots.n_rankers))
@@ -117,7 +122,7 @@ def fit_mallows(
 
 
 def _total(problem: Problem, orders: list[NDArray[np.int64]]) -> Floats:
-    """Each ranker's distance to the centres, summed over queries."""
+    """Distance of each ranker to the centres, summed over queries."""
     sums = sum(
         (problem.distances(q, order) for q, order in enumerate(orders)), np.zeros(problem.ballots.n_rankers)
     )
@@ -125,10 +130,10 @@ def _total(problem: Problem, orders: list[NDArray[np.int64]]) -> Floats:
 
 
 class Sampler:
-    """Metropolis chains, a few for each query, that go on from one E step to the next.
+    """Metropolis chains, a few per query, that continue from one E step to the next.
 
-    The first chain of a query starts from the Borda count, the others from the list of some ranker, so that
-    chains that have not mixed differ.
+    The first chain of a query starts from the Borda count, the others from the list of a random ranker, so
+    that chains that have not mixed differ.
     """
 
     def __init__(
@@ -137,24 +142,24 @@ class Sampler:
         self.problem, self.sweeps = problem, sweeps
         self.rng = np.random.default_rng(seed)
         self.states = [
-            [order.copy() if chain == 0 else self._some_list(q, order) for chain in range(chains)]
+            [order.copy() if chain == 0 else self._random_list(q, order) for chain in range(chains)]
             for q, order in enumerate(starts)
         ]
-        self.fresh = True
+        self.burned_in = False
         self.steps = 0
         self.average = np.zeros(problem.ballots.n_rankers)
 
-    def _some_list(self, q: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _random_list(self, q: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
         chosen = self.problem.ballots.lists(q)[self.rng.integers(self.problem.ballots.n_rankers)]
         rest = order[~np.isin(order, chosen)]
         return np.concatenate([chosen.astype(np.int64), rest])
 
     def __call__(self, theta: Floats) -> tuple[Floats, None]:
-        """Each ranker's expected distance, summed over queries."""
-        fresh = np.sum([sample[0] for sample in self.draw(theta, SAMPLES)], axis=0)
+        """Expected distance of each ranker, summed over queries."""
+        latest = np.sum([sample[0] for sample in self.draw(theta, SAMPLES)], axis=0)
         self.steps += 1
         share = 1.0 / max(1, self.steps - STEADY + 1)
-        self.average = self.average + share * (fresh - self.average)
+        self.average = self.average + share * (latest - self.average)
         return self.average, None
 
     def draw(
@@ -169,8 +174,8 @@ class Sampler:
 
         weights = -theta
         seeds = self.rng.integers(2**63, size=(len(self.states), len(self.states[0]) if self.states else 0))
-        problem, burn = self.problem, self.sweeps if self.fresh else 0
-        self.fresh = False
+        problem, burn = self.problem, 0 if self.burned_in else self.sweeps
+        self.burned_in = True
 
         def run(q: int) -> tuple[Floats, NDArray[np.int64], Floats, float]:
             n, depth = int(problem.ballots.pool_sizes[q]), int(problem.depths[q])
@@ -193,7 +198,7 @@ class Sampler:
 
 
 class _BordaStep:
-    """The E step that takes the Borda count weighted exp(−θ_i) for the centre."""
+    """The E step that uses the Borda count weighted exp(−θ_i) as the centre."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -207,7 +212,7 @@ class _ExactStep:
 
     def __init__(self, problem: Problem, law: ListLaw) -> None:
         if (problem.ballots.pool_sizes > EXACT_LIMIT).any():
-            raise ValueError(f"enumeration is for pools of at most {EXACT_LIMIT} documents")
+            raise ValueError(f"enumeration needs pools of at most {EXACT_LIMIT} documents")
         self.law = law
         self.tables = []
         for q, (n, depth) in enumerate(zip(problem.ballots.pool_sizes, problem.depths, strict=True)):

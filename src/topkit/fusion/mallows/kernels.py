@@ -1,24 +1,30 @@
-"""Numba kernels of the Mallows model: the law of lists, its inverse, and Metropolis sampling.
+"""Numba kernels of the Mallows model: the distribution of lists, its inverse, and Metropolis sampling.
 
-Random numbers come from a splitmix64 state that the caller seeds, so a chain is the same whichever thread
-runs it. Plain twins are in the tests.
+Random numbers come from a splitmix64 state that the caller seeds, so a chain does not depend on the thread
+that runs it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from topkit.fusion.kernels import augmented_distance
 
-# -- the law of lists ----------------------------------------------------------------------------------------
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Places = NDArray[np.int32]
+Table = NDArray[np.float32]
+
+# -- the distribution of lists -------------------------------------------------------------------------------
 
 FLAT = 1e-5
 """Below j·|θ| = FLAT a variable on 0..j−1 is uniform to double precision; series replace the quotients."""
 
 
 @njit(cache=True, nogil=True)
-def _fill(theta, logs, means, variances):  # type: ignore[no-untyped-def]
+def _fill(theta: float, logs: Floats, means: Floats, variances: Floats) -> None:
     """Sums over i ≤ j of log [i], and of mean and variance of v with P(v) ∝ e^{θv} on 0..i−1."""
     logs[0] = means[0] = variances[0] = 0.0
     for j in range(1, len(logs)):
@@ -36,10 +42,18 @@ def _fill(theta, logs, means, variances):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def list_law(theta, pools, depths, lengths, log_factorials, tables, room):  # type: ignore[no-untyped-def]
-    """Σ_q log Z(θ), Σ_q E_θ(D) and Σ_q Var_θ(D) of one ranker's lists; see ListLaw.
+def list_law(
+    theta: float,
+    pools: Ints,
+    depths: Ints,
+    lengths: Ints,
+    log_factorials: Floats,
+    tables: Floats,
+    room: Floats,
+) -> tuple[float, float, float]:
+    """Σ_q log Z(θ), Σ_q E_θ(D) and Σ_q Var_θ(D) of the lists of one ranker; see ListLaw.
 
-    ``tables`` is room for three tables over 0..longest list, ``room`` for the overlaps of one query.
+    Scratch space: ``tables`` for three tables over 0..longest list, ``room`` for the overlaps of one query.
     """
     logs, means, variances = tables[0], tables[1], tables[2]
     _fill(theta, logs, means, variances)
@@ -73,8 +87,18 @@ def list_law(theta, pools, depths, lengths, log_factorials, tables, room):  # ty
 
 
 @njit(cache=True, nogil=True)
-def solve_theta(distance, near, limit, pools, depths, lengths, log_factorials, tables, room):  # type: ignore[no-untyped-def]
-    """θ in [−limit, 0] with Σ_q E_θ(D) = distance, by Newton's method kept within a bracket."""
+def solve_theta(
+    distance: float,
+    near: float,
+    limit: float,
+    pools: Ints,
+    depths: Ints,
+    lengths: Ints,
+    log_factorials: Floats,
+    tables: Floats,
+    room: Floats,
+) -> float:
+    """θ in [−limit, 0] with Σ_q E_θ(D) = distance, by Newton's method within a bracket."""
     _, chance, _ = list_law(0.0, pools, depths, lengths, log_factorials, tables, room)
     _, least, _ = list_law(-limit, pools, depths, lengths, log_factorials, tables, room)
     if distance >= chance:
@@ -100,15 +124,15 @@ def solve_theta(distance, near, limit, pools, depths, lengths, log_factorials, t
 
 
 @njit(cache=True, nogil=True)
-def all_distances(top, ranks, lengths, out):  # type: ignore[no-untyped-def]
-    """The distance of ``top`` to every ranker's list."""
+def all_distances(top: Ints, ranks: Places, lengths: Ints, out: Ints) -> None:
+    """The distance of ``top`` to the list of every ranker."""
     tree = np.empty(lengths.max() + 1, np.int64)
     for i in range(len(ranks)):
         out[i] = augmented_distance(top, ranks[i], lengths[i], tree)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _random(state):  # type: ignore[no-untyped-def]
+def _random(state: NDArray[np.uint64]) -> float:
     """A number in [0, 1) from a splitmix64 state of one word."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
@@ -119,14 +143,14 @@ def _random(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _margin(support, a, b):  # type: ignore[no-untyped-def]
+def _margin(support: Table, a: int, b: int) -> float:
     """Weight for a above b minus weight for b above a."""
     return np.float64(support[a, b]) - np.float64(support[b, a])
 
 
 @njit(cache=True, nogil=True)
-def _move_inside(order, p, q, support):  # type: ignore[no-untyped-def]
-    """Change of the energy when the document at place p moves to place q and those between make room."""
+def _move_inside(order: Ints, p: int, q: int, support: Table) -> float:
+    """Change of the energy if the document at place p moves to place q and those between shift."""
     change = 0.0
     if p < q:
         for j in range(p + 1, q + 1):
@@ -138,7 +162,7 @@ def _move_inside(order, p, q, support):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _move(order, place, p, q):  # type: ignore[no-untyped-def]
+def _move(order: Ints, place: Ints, p: int, q: int) -> None:
     """Move the document at place p to place q."""
     a = order[p]
     step = 1 if p < q else -1
@@ -151,8 +175,8 @@ def _move(order, place, p, q):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _swap_outside(order, depth, p, q, support, column_sums):  # type: ignore[no-untyped-def]
-    """Change of the energy's pair part when the document at place p leaves the list for the one at q."""
+def _swap_outside(order: Ints, depth: int, p: int, q: int, support: Table, column_sums: Floats) -> float:
+    """Change of the pair part of the energy if the document at place q replaces the one at place p."""
     a, b = order[p], order[q]
     change = column_sums[b] - column_sums[a]
     for j in range(p):
@@ -161,21 +185,31 @@ def _swap_outside(order, depth, p, q, support, column_sums):  # type: ignore[no-
     for j in range(p + 1, depth):
         x = order[j]
         change += np.float64(support[a, x]) - np.float64(support[b, x])
-    return change
+    return float(change)
 
 
 @njit(cache=True, nogil=True)
-def metropolis(  # type: ignore[no-untyped-def]
-    order, depth, support, ranks, lengths, weights, plan, seed, distances, places, energies
-):
-    """Metropolis chain over lists of the first ``depth`` of n documents → share of accepted moves.
+def metropolis(
+    order: Ints,
+    depth: int,
+    support: Table,
+    ranks: Places,
+    lengths: Ints,
+    weights: Floats,
+    plan: tuple[int, int, int],
+    seed: int,
+    distances: Floats,
+    places: Ints,
+    energies: Floats,
+) -> float:
+    """Metropolis chain over lists of the first ``depth`` of n documents; returns the share of accepted moves.
 
     The target is exp(−Σ weights_i · distance_i). A step moves a document within the list, by a number of
-    places drawn on a doubling scale, or (when depth < n) puts one from outside in the place of one in the
-    list, mostly near its end; candidates come in proportion to the lists that have them, which the
-    acceptance allows for. ``order`` holds the state. ``plan`` is (burn_in, samples, thin): every ``thin``
-    steps after ``burn_in`` a sample adds to ``distances`` (by ranker) and to ``places`` (document × place, if
-    it has columns) and goes into ``energies``.
+    places drawn on a doubling scale, or (if depth < n) replaces one in the list, mostly near its end, by one
+    from outside. Candidates are drawn in proportion to the number of their lists, which the acceptance
+    corrects for. ``order`` holds the state. ``plan`` is (burn_in, samples, thin): every ``thin`` steps after
+    ``burn_in``, a sample is added to ``distances`` (by ranker), ``places`` (document × place, if it has
+    columns) and ``energies``.
     """
     n, rankers = len(order), len(lengths)
     burn_in, samples, thin = plan
@@ -202,11 +236,11 @@ def metropolis(  # type: ignore[no-untyped-def]
         missing[i] = min(depth, lengths[i])
         for p in range(depth):
             missing[i] -= ranks[i, order[p]] > 0
-    own = np.empty(rankers, np.int64)
-    all_distances(order[:depth], ranks, lengths, own)
+    current = np.empty(rankers, np.int64)
+    all_distances(order[:depth], ranks, lengths, current)
     energy = 0.0
     for i in range(rankers):
-        energy += weights[i] * own[i]
+        energy += weights[i] * current[i]
     accepted = 0
     taken = 0
     steps = burn_in + samples * thin
@@ -219,10 +253,10 @@ def metropolis(  # type: ignore[no-untyped-def]
             if q >= depth:
                 change = _swap_outside(order, depth, p, q, support, column_sums)
                 for i in range(rankers):
-                    gone, come = ranks[i, a] > 0, ranks[i, b] > 0
-                    if gone and not come:  # m grows by one, and m(m−1)/2 by m
+                    leaves, enters = ranks[i, a] > 0, ranks[i, b] > 0
+                    if leaves and not enters:  # m grows by one, and m(m−1)/2 by m
                         change -= weights[i] * missing[i]
-                    elif come and not gone:
+                    elif enters and not leaves:
                         change += weights[i] * (missing[i] - 1)
                 if _random(state) * lists[b] < np.exp(-change) * lists[a]:
                     for i in range(rankers):
@@ -242,9 +276,9 @@ def metropolis(  # type: ignore[no-untyped-def]
                     energy += change
                     accepted += 1
         if step > burn_in and (step - burn_in) % thin == 0:
-            all_distances(order[:depth], ranks, lengths, own)
+            all_distances(order[:depth], ranks, lengths, current)
             for i in range(rankers):
-                distances[i] += own[i]
+                distances[i] += current[i]
             if places.shape[1] > 0:
                 for p in range(depth):
                     places[order[p], p] += 1

@@ -1,6 +1,6 @@
 """The Mallows model p(σ | θ, π) ∝ exp(θ d(σ, π)), θ ≤ 0: normaliser, mean distance, likelihood, sampling.
 
-Everything follows from one fact: with σ uniform, Kendall's distance is a sum of independent variables, each
+All formulas follow from one fact: with σ uniform, Kendall's distance is a sum of independent variables, each
 uniform on 0, …, j−1. Under the model such a variable has P(v) ∝ e^{θv}, and its normaliser is the q-number
 [j] = 1 + q + … + q^{j−1} with q = e^θ.
 """
@@ -17,7 +17,7 @@ from topkit.fusion.distances import kendall_distance, top_k_distance
 
 Floats = NDArray[np.float64]
 FLAT = 1e-5
-"""Below j·|θ| = FLAT a variable's law is uniform to double precision, and series replace the quotients."""
+"""Below j·|θ| = FLAT a variable is uniform to double precision, and series replace the quotients."""
 
 
 def log_q_number(j: ArrayLike, theta: ArrayLike) -> Floats:
@@ -54,7 +54,7 @@ def log_normaliser(theta: float, n: int, k: int | None = None) -> float:
 def expected_distance(theta: float, n: int) -> float:
     """Mean Kendall distance to the centre, E_θ(D) = n e^θ/(1−e^θ) − Σ_{j=1..n} j e^{θj}/(1−e^{θj}).
 
-    >>> expected_distance(0.0, 4)   # half of 4·3/2 pairs
+    >>> expected_distance(0.0, 4)   # half of the 4·3/2 pairs
     3.0
     """
     return float(mean_variable(np.arange(1, n + 1), theta).sum())
@@ -64,18 +64,17 @@ def expected_top_k_distance(theta: float, k: int, z: int, *, independent: bool =
     """Mean distance of two top-k lists with z common items when one is drawn with weights e^{θ·distance}.
 
     With r = k − z: E = Σ_{j=r+1..k} m(j) + [Σ_{j=1..k} − Σ_{j=1..r} − Σ_{j=1..z}] m(j) + r(r+1)/2, where m(j)
-    is the mean of a variable on 0..j−1 (:func:`mean_variable`). The first sum is the common items' order; the
-    bracket is how the r private items are spread among the z common ones, whose generating function is the
-    Gaussian binomial coefficient.
+    is the mean of a variable on 0..j−1 (:func:`mean_variable`). The first sum is the order of the common
+    items; the bracket is the position of the r private items among the z common ones, whose generating
+    function is the Gaussian binomial coefficient.
 
     ``independent`` gives the published formula instead (Klementiev, Roth and Small, LR4IR 2008, equation 10),
     k e^θ/(1−e^θ) − Σ_{j=r+1..k} j e^{jθ}/(1−e^{jθ}) + r(r+1)/2 − r(z+1) e^{θ(z+1)}/(1−e^{θ(z+1)}),
-    which takes the places of the private items as independent. They are not (two private items cannot stand
-    between the same neighbours independently), so both agree only at θ = 0, for r ≤ 1 and for z = 0.
-    Enumeration gives the first.
+    which treats the places of the private items as independent. They are not, so the two formulas agree only
+    at θ = 0, for r ≤ 1 and for z = 0. Enumeration confirms the first.
     """
     if not 0 <= z <= k:
-        raise ValueError(f"z = {z} common items of k = {k}")
+        raise ValueError(f"z must be from 0 to k = {k}, got {z}")
     r = k - z
     constant = r * (r + 1) / 2
     m = mean_variable(np.arange(1, k + 2), theta)  # m[j − 1] is the mean on 0..j−1
@@ -87,7 +86,7 @@ def expected_top_k_distance(theta: float, k: int, z: int, *, independent: bool =
 def log_likelihood(lists: Sequence[Sequence[Hashable]], theta: float, centre: Sequence[Hashable]) -> float:
     """log p of the lists, each a full order or a top-k list of the items of ``centre``, given θ and centre.
 
-    A top-k list is as likely as all full orders that start with it together.
+    The probability of a top-k list is the sum over all full orders that start with it.
 
     >>> round(log_likelihood(["abc", "acb"], -1.0, "abc"), 6)
     -2.441735
@@ -95,7 +94,7 @@ def log_likelihood(lists: Sequence[Sequence[Hashable]], theta: float, centre: Se
     total = 0.0
     for items in lists:
         if not set(items) <= set(centre):
-            raise ValueError("a list holds an item that the centre does not")
+            raise ValueError("a list has an item that the centre lacks")
         total += theta * top_k_distance(centre, items) - log_normaliser(theta, len(centre), len(items))
     return total
 
@@ -103,7 +102,7 @@ def log_likelihood(lists: Sequence[Sequence[Hashable]], theta: float, centre: Se
 def probabilities(n: int, theta: float) -> dict[tuple[int, ...], float]:
     """The probability of every order of 0..n−1 around (0, 1, …, n−1): exact, for n ≤ 8."""
     if n > 8:
-        raise ValueError("n! orders: enumeration is for n ≤ 8")
+        raise ValueError(f"enumeration of n! orders needs n ≤ 8, got {n}")
     centre = tuple(range(n))
     orders = list(permutations(centre))
     log_p = np.array([theta * kendall_distance(order, centre) for order in orders])
@@ -112,9 +111,9 @@ def probabilities(n: int, theta: float) -> dict[tuple[int, ...], float]:
 
 
 def sample(n: int, theta: float, size: int, seed: int) -> NDArray[np.int64]:
-    """Independent orders of 0..n−1 from the Mallows model around (0, 1, …, n−1); exact, one a row.
+    """Independent orders of 0..n−1 from the Mallows model around (0, 1, …, n−1); exact, one per row.
 
-    Repeated insertion: item j goes v places above the end of the first j items, with P(v) ∝ e^{θv}.
+    Repeated insertion: item j is inserted v places above the end of the first j items, with P(v) ∝ e^{θv}.
     """
     rng = np.random.default_rng(seed)
     orders = np.zeros((size, n), np.int64)

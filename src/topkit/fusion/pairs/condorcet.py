@@ -1,4 +1,4 @@
-"""Condorcet fusion: documents by the majorities they win."""
+"""Condorcet fusion: documents by the number of majorities they win."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from numpy.typing import NDArray
 
 from topkit.compute import thread_map
 from topkit.fusion.ballots import Ballots
-from topkit.fusion.pairs.support import cut_at, pair_support, with_rest
+from topkit.fusion.pairs.support import Depth, pair_support, with_rest
 from topkit.fusion.result import Outcome
 
 Floats = NDArray[np.float64]
 
 
-def condorcet(ballots: Ballots, *, depth: int = 100) -> Outcome:
-    """Condorcet fusion by Copeland's rule: majorities won minus majorities lost against the rest of the pool.
+def condorcet(ballots: Ballots, *, depth: Depth = 100) -> Outcome:
+    """Condorcet fusion by Copeland's rule: majorities won minus majorities lost against the other documents.
 
-    A document that beats every other (a Condorcet winner) is first. ``depth``: lists are cut here, and
-    documents beyond follow by the Borda count.
+    A document that beats every other (a Condorcet winner) is first. Lists are cut at ``depth``; the other
+    documents follow by the Borda count.
     """
-    cut = cut_at(ballots, depth)
+    cut = ballots.cut(depth)
     ones = np.ones(cut.n_rankers)
 
     def copeland(q: int) -> Floats:

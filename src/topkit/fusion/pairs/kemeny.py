@@ -7,32 +7,32 @@ from numpy.typing import NDArray
 
 from topkit.compute import thread_map
 from topkit.fusion.ballots import Ballots
-from topkit.fusion.pairs.support import cut_at, pair_support, with_rest
+from topkit.fusion.pairs.support import Depth, pair_support, with_rest
 from topkit.fusion.positional import borda_points
 from topkit.fusion.result import Outcome, Progress
 
 Floats = NDArray[np.float64]
 EXACT_LIMIT = 14
-"""Pools up to this size get the exact Kemeny order."""
+"""Pools up to this size get the exact Kemeny order: 2^14·14² steps take a few milliseconds."""
 
 
-def kemeny(ballots: Ballots, *, depth: int = 100, progress: Progress | None = None) -> Outcome:
-    """Kemeny aggregation: the order with the least number of disagreements with the lists' pairs, summed.
+def kemeny(ballots: Ballots, *, depth: Depth = 100, progress: Progress | None = None) -> Outcome:
+    """Kemeny aggregation: the order with the fewest disagreements with the pairs in the lists.
 
-    Exact (dynamic programming over sets) for pools of up to 14 documents. Larger pools are NP-hard: there it
-    is a **heuristic**, moves of single documents from the best of the Borda and Copeland orders until none
-    helps. ``diagnostics`` says for how many queries it is which, and ``gap`` bounds how far the total score
-    can be above the least (0 proves it least). ``depth``: lists are cut here, and documents beyond follow by
-    the Borda count.
+    Exact (dynamic programming over sets) for pools of up to 14 documents. Larger pools are NP-hard and use a
+    **heuristic**: single documents are moved, from the better of the Borda and Copeland orders, until no move
+    helps. ``diagnostics`` counts the queries of both kinds, and ``gap`` bounds how far the total score can be
+    above the optimum (0 proves optimality). Lists are cut at ``depth``; the other documents follow by the
+    Borda count.
     """
-    cut = cut_at(ballots, depth)
+    cut = ballots.cut(depth)
     ones = np.ones(cut.n_rankers)
     points = cut.total(borda_points(cut))
     done = 0
 
     def solve(q: int) -> tuple[Floats, float, float]:
         nonlocal done
-        start = cut.order(q, points)  # by points and document id, so that the order of runs does not matter
+        start = cut.order(q, points)  # ties by document id, so that the order of runs does not matter
         support = pair_support(cut, q, ones)[np.ix_(start, start)]
         order = kemeny_order(support)
         inner = np.empty(len(order))
@@ -58,14 +58,14 @@ def kemeny(ballots: Ballots, *, depth: int = 100, progress: Progress | None = No
 
 
 def kemeny_score(support: NDArray[np.float32], order: NDArray[np.int64]) -> float:
-    """How much support the order goes against: Σ over a above b of the support for b above a."""
+    """The support that the order contradicts: Σ over a above b of the support for b above a."""
     return float(np.tril(support[np.ix_(order, order)], -1).sum(dtype=np.float64))
 
 
 def kemeny_order(support: NDArray[np.float32]) -> NDArray[np.int64]:
     """The best order by exact search up to 14 documents, else by local search (see :func:`kemeny`).
 
-    Documents come in an order to start from, which also decides between equally good ones.
+    The search starts from the order of the rows, which also decides between equally good orders.
     """
     from topkit.fusion.pairs import kernels
 

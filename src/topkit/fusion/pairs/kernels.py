@@ -1,14 +1,19 @@
-"""Numba kernels over pairs of documents: who supports which, and the search for Kemeny orders."""
+"""Numba kernels over pairs of documents: their support, and the search for Kemeny orders."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Table = NDArray[np.float32]
 
 
 @njit(cache=True, nogil=True)
-def pair_support(items, ptr, weights, support):  # type: ignore[no-untyped-def]
-    """Add to ``support[a, b]`` the weight of every ranker with a above b (b lower in the list, or absent)."""
+def pair_support(items: NDArray[np.int32], ptr: Ints, weights: Floats, support: Table) -> None:
+    """Add to ``support[a, b]`` the weight of every ranker with a above b (b lower in its list, or absent)."""
     n = len(support)
     below = np.empty(n, np.bool_)
     for i in range(len(weights)):
@@ -25,8 +30,8 @@ def pair_support(items, ptr, weights, support):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def insertion_search(order, margin):  # type: ignore[no-untyped-def]
-    """Move single documents while that lowers the Kemeny score; in place → how much was gained in all.
+def insertion_search(order: Ints, margin: Table) -> float:
+    """Move single documents while that lowers the Kemeny score, in place; returns the total decrease.
 
     ``margin[a, b]`` is the support for a above b minus that for b above a.
     """
@@ -38,7 +43,7 @@ def insertion_search(order, margin):  # type: ignore[no-untyped-def]
         for start in range(n):
             a = order[start]
             best, best_place, gain = 1e-6, start, 0.0
-            for p in range(start - 1, -1, -1):  # upwards past order[p]
+            for p in range(start - 1, -1, -1):  # move up past order[p]
                 gain += np.float64(margin[a, order[p]])
                 if gain > best:
                     best, best_place = gain, p
@@ -61,8 +66,8 @@ def insertion_search(order, margin):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def exact_kemeny(support):  # type: ignore[no-untyped-def]
-    """The order of least Kemeny score, by dynamic programming over sets: 2^n·n² steps."""
+def exact_kemeny(support: Table) -> Ints:
+    """The order with the smallest Kemeny score, by dynamic programming over sets: 2^n·n² steps."""
     n = len(support)
     best = np.full(1 << n, np.inf)
     last = np.zeros(1 << n, np.int8)

@@ -1,21 +1,26 @@
-"""What the lists say of each pair of documents, and how documents beyond a cut are added to a result."""
+"""The support for each pair of documents, and the scores of documents beyond a cut."""
 
 from __future__ import annotations
+
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import InputError
+from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.positional import borda_points, weighted_total
 
 Floats = NDArray[np.float64]
 
+Depth = Annotated[int, Setting("Documents of each list that are compared.", low=1)]
+"""The setting of all methods that cut the lists first."""
+
 
 def pair_support(ballots: Ballots, q: int, weights: Floats) -> NDArray[np.float32]:
-    """Document × document: the weight of the rankers that put one above the other.
+    """Document × document: the weight of the rankers that rank the first above the second.
 
-    A listed document is above every document that the list does not have.
+    A listed document is above every document that is not listed.
     """
     from topkit.fusion.pairs import kernels
 
@@ -27,17 +32,10 @@ def pair_support(ballots: Ballots, q: int, weights: Floats) -> NDArray[np.float3
     return table
 
 
-def cut_at(ballots: Ballots, depth: int) -> Ballots:
-    """The first ``depth`` of every list."""
-    if depth < 1:
-        raise InputError(f"depth must be at least 1, not {depth}")
-    return ballots.cut(depth)
-
-
 def with_rest(ballots: Ballots, cut: Ballots, inner: Floats, weights: Floats) -> Floats:
-    """Scores of all pooled documents: ``inner`` of those in the cut, the rest below 0 by weighted Borda.
+    """Scores of all pooled documents: ``inner`` in the cut, the other documents below 0 by weighted Borda.
 
-    Documents of the cut with an inner score of 0 join the rest.
+    Documents of the cut with an inner score of 0 count as outside.
     """
     scores = weighted_total(ballots, borda_points(ballots), weights)
     scores = np.asarray(scores / (scores.max(initial=0.0) + 1.0) - 1.0)
@@ -48,5 +46,5 @@ def with_rest(ballots: Ballots, cut: Ballots, inner: Floats, weights: Floats) ->
 
 
 def in_cut(ballots: Ballots, cut: Ballots) -> NDArray[np.bool_]:
-    """Which pooled documents the cut still has; both keep the pool's order, and a row is one document."""
+    """Which pooled documents are in the cut; both keep the order of the pool."""
     return np.isin(ballots.rows, cut.rows, assume_unique=True)

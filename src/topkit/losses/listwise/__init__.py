@@ -2,117 +2,112 @@
 
 from __future__ import annotations
 
+from typing import Annotated, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
-from topkit.losses.base import Bind, Evaluate, Floats, Ints, Loss
-from topkit.losses.settings import at_least_one
-
-WHOLE = 1 << 62
-"""A k that no list reaches: the whole list counts."""
+from topkit.data.settings import Setting
+from topkit.losses.base import WHOLE, Block, Floats, Ints, K
 
 
-def listnet() -> Loss:
+class Choices(NamedTuple):
+    """The documents that a likelihood chooses, best label first; those of query q are ``ptr[q]:ptr[q+1]``."""
+
+    ptr: Ints
+    rows: NDArray[np.int32]
+    """Row of each choice, counted from the start of its query."""
+    group: NDArray[np.int32]
+    """First place of the ties of each choice, counted from the first choice of the query."""
+    weight: Floats
+    """1, or for ties at the border the share of the places that remain."""
+
+
+def listnet(scores: Floats, labels: Floats, ptr: Ints, *, curved: bool) -> Block:
     """ListNet: the cross entropy of top-one probabilities, −Σ_j softmax(y)_j · log softmax(s)_j.
 
-    A list of one document costs 0. Linear in the list. Cao et al., ICML 2007.
+    The loss of a list of one document is 0. Linear in the length of the list. Cao et al., ICML 2007.
     """
-    return Loss("listnet", {}, _bind_listnet(WHOLE, 0.0))
+    from topkit.losses.listwise import kernels
+
+    block: Block = kernels.cross_entropy(scores, labels, ptr, curved)
+    return block
 
 
-def topk_listnet(k: int = 10, epsilon: float = 0.0) -> Loss:
-    """Top-k ListNet: ListNet with ψ = y in the top k and the small constant ε for the rest.
+def topk_listnet(scores: Floats, psi: Floats, ptr: Ints, *, curved: bool) -> Block:
+    """Top-k ListNet: ListNet with ψ = y in the top k and the small constant ε for the other documents.
 
     Ties at the border share its places: ψ is then its mean over all ways to break the tie. k ≥ n gives
     ListNet. Xia et al., NIPS 2009, section 4.3.
     """
-    at_least_one("k", k)
-    return Loss("topk-listnet", {"k": k, "epsilon": epsilon}, _bind_listnet(k, epsilon))
+    return listnet(scores, psi, ptr, curved=curved)
 
 
-def rankcosine() -> Loss:
+def rankcosine(scores: Floats, labels: Floats, ptr: Ints, *, curved: bool) -> Block:
     """RankCosine: ½(1 − cos(y, s)).
 
-    Lists whose labels are all 0 cost nothing. Where all scores are 0 the cosine has no value: the loss is ½
-    and the gradient −½·y/‖y‖, the way down. Linear in the list. Qin et al., IPM 2008.
+    The loss of a list whose labels are all 0 is 0. If all scores are 0 the cosine is undefined: the loss is ½
+    and the gradient −½·y/‖y‖, a descent direction. Linear in the length of the list. Qin et al., IPM 2008.
     """
-    return Loss("rankcosine", {}, _bind_cosine(WHOLE, 0.0))
+    from topkit.losses.listwise import kernels
+
+    block: Block = kernels.cosine(scores, labels, ptr, curved)
+    return block
 
 
-def topk_rankcosine(k: int = 10, epsilon: float = 0.0) -> Loss:
-    """Top-k RankCosine: RankCosine with ψ = y in the top k and the small constant ε for the rest.
+def topk_rankcosine(scores: Floats, psi: Floats, ptr: Ints, *, curved: bool) -> Block:
+    """Top-k RankCosine: RankCosine with ψ = y in the top k and the small constant ε for the other documents.
 
-    Ties at the border as in :func:`topk_listnet`; k ≥ n gives RankCosine. Xia et al., NIPS 2009.
+    Ties at the border as in top-k ListNet; k ≥ n gives RankCosine. Xia et al., NIPS 2009.
     """
-    at_least_one("k", k)
-    return Loss("topk-rankcosine", {"k": k, "epsilon": epsilon}, _bind_cosine(k, epsilon))
+    return rankcosine(scores, psi, ptr, curved=curved)
 
 
-def listmle() -> Loss:
+def listmle(scores: Floats, choices: Choices, ptr: Ints, *, curved: bool) -> Block:
     """ListMLE: −log of the Plackett–Luce likelihood, Σ_{i≤n} [logsumexp_{t≥i} s_(t) − s_(i)].
 
-    Documents with equal labels are chosen from the same set (Breslow's form), and the order within the lowest
-    label is unknown and costs nothing, so the loss does not depend on the order of rows. Linear in the list
-    after sorting the labels once. Xia et al., ICML 2008.
+    Documents with equal labels are chosen from the same set (Breslow's form). The order within the lowest
+    label is unknown and adds nothing, so the loss does not depend on the order of rows. Linear in the length
+    of the list after the labels are sorted once. Xia et al., ICML 2008.
     """
-    return Loss("listmle", {}, _bind_likelihood(WHOLE))
+    from topkit.losses.listwise import kernels
+
+    block: Block = kernels.likelihood(scores, choices, ptr, curved)
+    return block
 
 
-def topk_listmle(k: int = 10) -> Loss:
+def topk_listmle(scores: Floats, choices: Choices, ptr: Ints, *, curved: bool) -> Block:
     """Top-k ListMLE: the first k choices of ListMLE, Σ_{i≤k} [logsumexp_{t≥i} s_(t) − s_(i)].
 
-    Ties at the border share the choices left to k; other ties as in :func:`listmle`, and k ≥ n gives it.
+    Ties at the border share the choices that remain; other ties as in ListMLE, and k ≥ n gives ListMLE.
     Xia et al., NIPS 2009, equation 10.
     """
-    at_least_one("k", k)
-    return Loss("topk-listmle", {"k": k}, _bind_likelihood(k))
+    return listmle(scores, choices, ptr, curved=curved)
 
 
-def psi_of(labels: Floats, ptr: Ints, k: int, epsilon: float) -> Floats:
-    """ψ: the label in the top k and ε outside, mixed for ties at the border; labels may be read-only."""
-    if k >= WHOLE:
-        return labels
-    from topkit.losses import kernels
+def top_labels(
+    labels: Floats,
+    ptr: Ints,
+    *,
+    k: K = 10,
+    epsilon: Annotated[float, Setting("ε, the target of documents outside the top k.")] = 0.0,
+) -> Floats:
+    """ψ: the label in the top k and ε outside, mixed for ties at the border."""
+    from topkit.losses.kernels import top_memberships
 
-    membership = np.empty(len(labels))
-    kernels.top_memberships(labels, ptr, k, membership)
-    mixed: Floats = membership * labels + (1 - membership) * epsilon
-    return mixed
-
-
-def _bind_listnet(k: int, epsilon: float) -> Bind:
-    def bind(labels: Floats, ptr: Ints) -> Evaluate:
-        from topkit.losses.listwise import kernels
-
-        psi = psi_of(labels, ptr, k, epsilon)
-        return lambda s, first, last, *out: kernels.cross_entropy(s, psi, ptr, first, last, *out)
-
-    return bind
+    inside = top_memberships(labels, ptr, k)
+    psi: Floats = inside * labels + (1 - inside) * epsilon
+    return psi
 
 
-def _bind_cosine(k: int, epsilon: float) -> Bind:
-    def bind(labels: Floats, ptr: Ints) -> Evaluate:
-        from topkit.losses.listwise import kernels
+def top_choices(labels: Floats, ptr: Ints, *, k: K = 10) -> Choices:
+    """The documents that a top-k likelihood chooses, query by query."""
+    from topkit.losses.listwise import kernels
 
-        psi = psi_of(labels, ptr, k, epsilon)
-        return lambda s, first, last, *out: kernels.cosine(s, psi, ptr, first, last, *out)
-
-    return bind
+    choices: Choices = kernels.top_choices(labels, ptr, k)
+    return choices
 
 
-def _bind_likelihood(k: int) -> Bind:
-    def bind(labels: Floats, ptr: Ints) -> Evaluate:
-        from topkit.losses.listwise import kernels
-
-        queries = len(ptr) - 1
-        borders, counts = np.empty(queries), np.empty(queries, np.int64)
-        kernels.find_borders(labels, ptr, k, borders, counts)
-        item_ptr = np.zeros(queries + 1, np.int64)
-        np.cumsum(counts, out=item_ptr[1:])
-        items, group = np.empty(item_ptr[-1], np.int32), np.empty(item_ptr[-1], np.int32)
-        share = np.empty(item_ptr[-1])
-        kernels.fill_choices(labels, ptr, k, borders, item_ptr, items, group, share)
-        return lambda s, first, last, *out: kernels.likelihood(
-            s, item_ptr, items, group, share, ptr, first, last, *out
-        )
-
-    return bind
+def all_choices(labels: Floats, ptr: Ints) -> Choices:
+    """The documents that the likelihood of the whole order chooses."""
+    return top_choices(labels, ptr, k=WHOLE)

@@ -1,4 +1,4 @@
-"""Numba kernels of the listwise losses. Query q is rows ptr[q]:ptr[q+1]; outputs have the full length."""
+"""Numba kernels of the listwise losses. Query q is rows ptr[q]:ptr[q+1] of the block."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.losses.base import Block
 from topkit.losses.kernels import (
     LANES,
     PLAIN,
@@ -20,28 +21,22 @@ from topkit.losses.kernels import (
     next_above,
     smallest,
 )
+from topkit.losses.listwise import Choices
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PLAIN_SPREAD = 300.0
-"""Range of a query's scores up to which e^s and the squares of its sums stay inside float64."""
+"""Range of a query's scores up to which e^s and the squares of its sums fit float64."""
 
 
 @njit(**LANES)
-def cross_entropy(
-    scores: Floats,
-    psi: Floats,
-    ptr: Ints,
-    first: int,
-    last: int,
-    values: Floats,
-    gradient: Floats,
-    curvature: Floats,
-) -> None:
+def cross_entropy(scores: Floats, psi: Floats, ptr: Ints, curved: bool) -> Block:
     """ListNet: −Σ_j softmax(ψ)_j · log softmax(s)_j of each query."""
-    target = np.empty(longest_list(ptr, first, last))
-    for q in range(first, last):
+    values, gradient = np.zeros(len(ptr) - 1), np.empty(len(scores))
+    curvature = np.empty(len(scores) if curved else 0)
+    target = np.empty(longest_list(ptr))
+    for q in range(len(ptr) - 1):
         a, b = ptr[q], ptr[q + 1]
         if a == b:
             continue
@@ -49,36 +44,30 @@ def cross_entropy(
         top_score, top_psi = largest(s), largest(truth)
         mass, total, cross = 0.0, 0.0, 0.0
         for i in range(len(s)):
-            wanted, power = exp(truth[i] - top_psi), exp(s[i] - top_score)
-            target[i] = wanted
+            likely, power = exp(truth[i] - top_psi), exp(s[i] - top_score)
+            target[i] = likely
             slope[i] = power
-            mass += wanted
+            mass += likely
             total += power
-            cross += wanted * (s[i] - top_score)
+            cross += likely * (s[i] - top_score)
         values[q] = math.log(total) - cross / mass
         per_mass, per_total = 1.0 / mass, 1.0 / total
-        if len(curvature) > 0:
+        if curved:
             bend = curvature[a:b]
             for i in range(len(s)):
                 p = slope[i] * per_total
                 bend[i] = p * (1.0 - p)
         for i in range(len(s)):
             slope[i] = slope[i] * per_total - target[i] * per_mass
+    return values, gradient, curvature
 
 
 @njit(**LANES)
-def cosine(
-    scores: Floats,
-    psi: Floats,
-    ptr: Ints,
-    first: int,
-    last: int,
-    values: Floats,
-    gradient: Floats,
-    curvature: Floats,
-) -> None:
-    """RankCosine: ½(1 − cos(ψ, s)) of each query; where s = 0 the value is ½ and the gradient −½ψ/‖ψ‖."""
-    for q in range(first, last):
+def cosine(scores: Floats, psi: Floats, ptr: Ints, curved: bool) -> Block:
+    """RankCosine: ½(1 − cos(ψ, s)) of each query; if s = 0 the value is ½ and the gradient −½ψ/‖ψ‖."""
+    values, gradient = np.zeros(len(ptr) - 1), np.empty(len(scores))
+    curvature = np.empty(len(scores) if curved else 0)
+    for q in range(len(ptr) - 1):
         a, b = ptr[q], ptr[q + 1]
         s, truth, slope = scores[a:b], psi[a:b], gradient[a:b]
         dot, ss, pp = 0.0, 0.0, 0.0
@@ -93,89 +82,70 @@ def cosine(
         along_s = 0.5 * cos / (norm * norm) if pp > 0.0 else 0.0
         for i in range(len(s)):
             slope[i] = along_psi * truth[i] + along_s * s[i]
-        if len(curvature) > 0:
+        if curved:
             curvature[a:b] = 0.5 / (norm * norm) if pp > 0.0 else 0.0
         values[q] = 0.5 * (1.0 - cos)
+    return values, gradient, curvature
 
 
 @njit(**PLAIN)
-def find_borders(labels: Floats, ptr: Ints, k: int, borders: Floats, counts: Ints) -> None:
-    """The least label that a top-k likelihood chooses in each query, and how many documents have it or more.
+def last_chosen_label(labels: Floats, k: int) -> float:
+    """The smallest label that a top-k likelihood chooses in one query; infinity if it chooses none.
 
-    It is the k-th largest label, but never the lowest one of the list: when only documents of the lowest
-    label are left, nothing is known of their order.
+    It is the k-th largest label, but never the lowest one of the list: the order among documents of the
+    lowest label is unknown.
     """
-    for q in range(len(ptr) - 1):
+    if len(labels) < 2:
+        return np.inf
+    border, low = kth_largest(labels, k), smallest(labels)
+    return float(next_above(labels, low) if border == low else border)
+
+
+@njit(**PLAIN)
+def top_choices(labels: Floats, ptr: Ints, k: int) -> Choices:
+    """The chosen documents of each query, by descending label."""
+    queries = len(ptr) - 1
+    borders, choice_ptr = np.empty(queries), np.zeros(queries + 1, np.int64)
+    for q in range(queries):
         y = labels[ptr[q] : ptr[q + 1]]
-        counts[q] = 0
-        borders[q] = np.inf
-        if len(y) < 2:
-            continue
-        border, low = kth_largest(y, k), smallest(y)
-        if border == low:
-            border = next_above(y, low)
-        borders[q], counts[q] = border, count_from(y, border)
-
-
-@njit(**PLAIN)
-def fill_choices(
-    labels: Floats,
-    ptr: Ints,
-    k: int,
-    borders: Floats,
-    item_ptr: Ints,
-    items: NDArray[np.int32],
-    group: NDArray[np.int32],
-    share: Floats,
-) -> None:
-    """List the chosen documents of each query, best label first: row, first place of its ties, weight.
-
-    The weight of a choice is 1, or for ties at the border the share of the places left.
-    """
-    longest = longest_list(ptr, 0, len(ptr) - 1) + 1
-    rows, chosen, order = np.empty(longest, np.int64), np.empty(longest), np.empty(longest, np.int64)
-    for q in range(len(ptr) - 1):
-        y, t0, m = labels[ptr[q] : ptr[q + 1]], item_ptr[q], item_ptr[q + 1] - item_ptr[q]
-        found, above = 0, 0
-        for i in range(len(y)):  # without a branch: a row that is not wanted is written over by the next
-            rows[found] = i
-            found += y[i] >= borders[q]
+        borders[q] = last_chosen_label(y, k)
+        choice_ptr[q + 1] = choice_ptr[q] + count_from(y, borders[q])
+    total = choice_ptr[queries]
+    rows, group, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)
+    room = longest_list(ptr) + 1
+    unsorted, chosen, order = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
+    for q in range(queries):
+        y, t0, m = labels[ptr[q] : ptr[q + 1]], choice_ptr[q], choice_ptr[q + 1] - choice_ptr[q]
+        count, above = 0, 0
+        for i in range(len(y)):  # branch-free: a row that is not chosen is overwritten by the next one
+            unsorted[count] = i
+            count += y[i] >= borders[q]
             above += y[i] > borders[q]
         for j in range(m):
-            chosen[j] = y[rows[j]]
+            chosen[j] = y[unsorted[j]]
         falling_order(chosen[:m], order[:m])
         for j in range(m):
-            items[t0 + j] = rows[order[j]]
+            rows[t0 + j] = unsorted[order[j]]
             tie = j > 0 and chosen[order[j]] == chosen[order[j - 1]]
             group[t0 + j] = group[t0 + j - 1] if tie else j
-            share[t0 + j] = 1.0 if j < above else min(1.0, (k - above) / (m - above))
+            weight[t0 + j] = 1.0 if j < above else min(1.0, (k - above) / (m - above))
+    return Choices(choice_ptr, rows, group, weight)
 
 
 @njit(**LANES)
-def likelihood(
-    scores: Floats,
-    item_ptr: Ints,
-    items: NDArray[np.int32],
-    group: NDArray[np.int32],
-    share: Floats,
-    ptr: Ints,
-    first: int,
-    last: int,
-    values: Floats,
-    gradient: Floats,
-    curvature: Floats,
-) -> None:
+def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Block:
     """Top-k ListMLE: Σ_i c_i [logsumexp over documents not above i − s_i] over the chosen documents.
 
-    Sums run from the bottom up, so that nothing is lost by subtraction.
+    Sums run from the bottom up, so no precision is lost by subtraction.
     """
-    most = longest_list(item_ptr, first, last)
+    values, gradient = np.zeros(len(ptr) - 1), np.empty(len(scores))
+    curvature = np.empty(len(scores) if curved else 0)
+    most = longest_list(choices.ptr)
     t, below, slope, bend = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
-    curved = len(curvature) > 0
-    for q in range(first, last):
-        a, b, t0, t1 = ptr[q], ptr[q + 1], item_ptr[q], item_ptr[q + 1]
+    for q in range(len(ptr) - 1):
+        a, b, t0, t1 = ptr[q], ptr[q + 1], choices.ptr[q], choices.ptr[q + 1]
         s, out = scores[a:b], gradient[a:b]
-        item, tie, weight = items[t0:t1], group[t0:t1], share[t0:t1]
+        item, tie, weight = choices.rows[t0:t1], choices.group[t0:t1], choices.weight[t0:t1]
         if t0 == t1:
             out[:] = 0.0
             if curved:
@@ -185,9 +155,9 @@ def likelihood(
         if top - smallest(s) <= PLAIN_SPREAD:
             for i in range(len(s)):
                 out[i] = exp(s[i] - top)
-            value, pull, pull2 = _plain_choices(s, out, top, item, tie, weight, t, below, slope, bend)
+            value, pull, pull2 = plain_choices(s, out, top, item, tie, weight, t, below, slope, bend)
         else:
-            value, pull, pull2 = _wide_choices(s, out, item, tie, weight, t, below, slope, bend)
+            value, pull, pull2 = wide_choices(s, out, item, tie, weight, t, below, slope, bend)
         values[q] = value
         if curved:
             curve = curvature[a:b]
@@ -199,10 +169,11 @@ def likelihood(
             out[i] *= pull
         for j in range(len(item)):
             out[item[j]] = slope[j]
+    return values, gradient, curvature
 
 
 @njit(**LANES)
-def _plain_choices(
+def plain_choices(
     s: Floats,
     power: Floats,
     top: float,
@@ -214,9 +185,9 @@ def _plain_choices(
     slope: Floats,
     bend: Floats,
 ) -> tuple[float, float, float]:
-    """Loss, and pulls on the documents not chosen, from power = e^(s − top); slope and bend of the chosen.
+    """Loss and pulls on documents that are not chosen; fills slope and bend of those that are.
 
-    The chosen rows of ``power`` are set to 0.
+    ``power`` is e^(s − top); its chosen rows are set to 0.
     """
     m = len(item)
     for j in range(m):
@@ -227,7 +198,7 @@ def _plain_choices(
         total += power[i]
     value = 0.0
     j = m
-    while j > 0:  # sums of what each choice was made from, from the last tie to the first
+    while j > 0:  # sums of e^s over the set of each choice, from the last tie to the first
         g = tie[j - 1]
         chosen, scored = 0.0, 0.0
         for i in range(g, j):
@@ -238,7 +209,7 @@ def _plain_choices(
         below[g], bend[g] = total, chosen
         j = g
     pull, pull2 = 0.0, 0.0
-    while j < m:  # how hard the choices so far pull a document down
+    while j < m:  # the sum of the downward pulls of the choices so far
         g = j
         more = bend[g] / below[g]
         pull += more
@@ -251,7 +222,7 @@ def _plain_choices(
 
 
 @njit(**LANES)
-def _wide_choices(
+def wide_choices(
     s: Floats,
     power: Floats,
     item: NDArray[np.int32],
@@ -262,9 +233,9 @@ def _wide_choices(
     slope: Floats,
     bend: Floats,
 ) -> tuple[float, float, float]:
-    """The same for any range of scores: sums are kept relative to the largest score in them.
+    """The same for any range of scores: sums are kept relative to their largest score.
 
-    Fills ``power`` relative to the sum that the last choice was made from.
+    Fills ``power`` relative to the sum over the set of the last choice.
     """
     m = len(item)
     power[:] = s

@@ -1,60 +1,59 @@
-"""Losses made after NDCG: LambdaRank and SoftNDCG."""
+"""Losses modelled on NDCG: LambdaRank and SoftNDCG."""
 
 from __future__ import annotations
 
-from topkit.losses.base import Evaluate, Floats, Ints, Loss
-from topkit.losses.pointwise import gains_of, ideal_dcg
-from topkit.losses.settings import at_least_one, positive
+from typing import Annotated
 
-WHOLE = 1 << 62
+from topkit.data.settings import Setting
+from topkit.losses.base import WHOLE, Block, Floats, Ints
+from topkit.losses.pointwise import gains
+from topkit.metrics import ideal_dcg
+
+Depth = Annotated[int | None, Setting("Depth of NDCG; none takes the whole list.", low=1)]
+Relevance = tuple[Floats, Floats]
+"""Gain of each document, ideal DCG of each query."""
 
 
-def lambdarank(k: int | None = None) -> Loss:
-    """LambdaRank: logistic pairs weighted by what their swap would change in NDCG@k.
+def gains_and_ideal(labels: Floats, ptr: Ints, *, k: Depth = None) -> Relevance:
+    """The gain 2^y − 1 of each document and the ideal DCG@k of each query."""
+    values = gains(labels, ptr)
+    return values, ideal_dcg(values, ptr, k)
 
-    Σ_{y_u>y_v} |ΔNDCG_uv| · log(1 + e^−(s_u − s_v)), the weights taken at the present ranks, gain 2^y − 1
+
+def lambdarank(scores: Floats, relevance: Relevance, ptr: Ints, *, curved: bool, k: Depth = None) -> Block:
+    """LambdaRank: logistic pairs weighted by how much their swap would change NDCG@k.
+
+    Σ_{y_u>y_v} |ΔNDCG_uv| · log(1 + e^−(s_u − s_v)), the weights taken at the current ranks, gain 2^y − 1
     and discount 1/log2(1 + rank); k None takes the whole list. Documents with equal scores share the mean
     discount of their ranks, and a swap among them counts from the first to the last of these ranks, so the
-    loss does not depend on the order of rows. Queries without a relevant document cost 0.
+    loss does not depend on the order of rows. The loss of a query without a relevant document is 0.
     Burges et al., NIPS 2006.
     """
-    if k is not None:
-        at_least_one("k", k)
-    depth = WHOLE if k is None else k
+    from topkit.losses.ndcg import kernels
 
-    def bind(labels: Floats, ptr: Ints) -> Evaluate:
-        from topkit.losses.ndcg import kernels
-
-        gains = gains_of(labels)
-        ideal = ideal_dcg(gains, ptr, depth)
-        return lambda s, first, last, *out: kernels.lambdarank(
-            depth, s, labels, gains, ideal, ptr, first, last, *out
-        )
-
-    return Loss("lambdarank", {"k": k}, bind)
+    block: Block = kernels.lambdarank(scores, *relevance, ptr, WHOLE if k is None else k, curved)
+    return block
 
 
-def soft_ndcg(k: int | None = None, sigma: float = 1.0) -> Loss:
-    """SoftNDCG (SmoothGrad): 1 − NDCG@k with each document spread over ranks by how near its score is.
+def softndcg(
+    scores: Floats,
+    relevance: Relevance,
+    ptr: Ints,
+    *,
+    curved: bool,
+    k: Depth = None,
+    sigma: Annotated[float, Setting("Width over which a document is spread over ranks.", above=0.0)] = 1.0,
+) -> Block:
+    """SoftNDCG (SmoothGrad): 1 − NDCG@k with each document spread over the ranks of similar scores.
 
     1 − Σ_i (2^y_i − 1)·Σ_j c_j h_ij / DCG*, with h_ij ∝ exp(−(s_i − s_j)²/σ) over j and c_j the discount at
-    the present rank of j. σ → 0 gives 1 − NDCG@k. Not convex; the curvature is a positive stand-in. O(n) for
-    each relevant document. Where all scores of a query are equal there is no order to start from: the
-    gradient is then (mean gain − gain)/DCG*, towards the ideal order. Queries without a relevant document
-    cost 0. Chapelle & Wu, 2010; Busa-Fekete et al., 2013, equation 19.
+    the current rank of j. σ → 0 gives 1 − NDCG@k. Not convex; the curvature is a positive substitute. O(n)
+    for each relevant document. If all scores of a query are equal there is no order to start from: the
+    gradient is then (mean gain − gain)/DCG*, towards the ideal order. The loss of a query without a relevant
+    document is 0. Chapelle & Wu, 2010; Busa-Fekete et al., 2013, equation 19.
     """
-    if k is not None:
-        at_least_one("k", k)
-    positive("sigma", sigma)
+    from topkit.losses.ndcg import kernels
+
     depth = WHOLE if k is None else k
-
-    def bind(labels: Floats, ptr: Ints) -> Evaluate:
-        from topkit.losses.ndcg import kernels
-
-        gains = gains_of(labels)
-        ideal = ideal_dcg(gains, ptr, depth)
-        return lambda s, first, last, *out: kernels.soft_ndcg(
-            depth, sigma, s, gains, ideal, ptr, first, last, *out
-        )
-
-    return Loss("softndcg", {"k": k, "sigma": sigma}, bind)
+    block: Block = kernels.soft_ndcg(scores, *relevance, ptr, depth, sigma, curved)
+    return block

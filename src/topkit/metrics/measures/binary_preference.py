@@ -6,16 +6,18 @@ import numpy as np
 
 from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention
+from topkit.metrics.measure import Depths, Rel
 from topkit.metrics.measures.relevant_found import least_relevant, over
 
 _SMALL = 1e-5
+"""Keeps the share of relevant documents defined where nothing was judged; the value of trec_eval."""
 
 
-def bpref(block: Block, depths: list[int | None], convention: Convention, rel: float | None = None) -> Floats:
+def bpref(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
     """bpref = (1/R) Σ over returned relevant documents of 1 − min(n, R)/min(N, R).
 
     n counts judged irrelevant documents ranked above, R and N all relevant and irrelevant ones that are
-    known; documents that nobody judged are passed over. Buckley and Voorhees, SIGIR 2004, as in trec_eval.
+    known; unjudged documents are ignored. Buckley and Voorhees, SIGIR 2004, as in trec_eval.
     """
     least = least_relevant(convention, rel)
     relevant = block.labels >= least
@@ -28,12 +30,10 @@ def bpref(block: Block, depths: list[int | None], convention: Convention, rel: f
     return over((credit * relevant).sum(axis=1)[None, :], known, convention)
 
 
-def inferred_ap(
-    block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
-) -> Floats:
+def inferred_ap(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
     """infAP: average precision estimated from a sample of the pool.
 
-    A label of −2 says that the document was in the pool but not drawn for judging; other labels below 0 say
+    A label of −2 means that the document was in the pool but not drawn for judging; other labels below 0 mean
     that it was not in the pool, which counts as irrelevant. Yilmaz and Aslam, CIKM 2006, as in trec_eval.
     """
     least = least_relevant(convention, rel)
@@ -45,6 +45,6 @@ def inferred_ap(
     np.cumsum((block.labels >= 0) | (block.labels == -2), axis=1, out=pooled[:, 1:])
     np.cumsum(block.labels >= 0, axis=1, out=judged[:, 1:])
     before = np.arange(block.width, dtype=np.float64)
-    share = (above + _SMALL) / (judged + 2 * _SMALL)  # of the judged documents above, how many are relevant
+    share = (above + _SMALL) / (judged + 2 * _SMALL)  # of the judged documents so far, the relevant
     expected = (1.0 + pooled[:, :-1] * share[:, :-1]) / (before + 1.0)
     return over((expected * relevant).sum(axis=1)[None, :], block.relevant_known(least), convention)

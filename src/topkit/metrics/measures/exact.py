@@ -1,4 +1,4 @@
-"""The top-k 0-1 loss: is the top of the list exactly right?"""
+"""The top-k 0-1 loss: whether the top of the list is exactly right."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import numpy as np
 
 from topkit.metrics.block import Block, Floats, deepest
 from topkit.metrics.conventions import Convention
+from topkit.metrics.measure import Depths
 
 
-def top_k_loss(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+def top_k_loss(block: Block, depths: Depths, convention: Convention) -> Floats:
     """0 if the first k documents are the true top k in their true order, else 1.
 
-    Xia, Liu and Li, NIPS 2009, equation 5. Documents of equal label may stand in any order, so
-    that it can be had for grades too. A list with n < k documents is compared over n. Without a depth, k is
-    that of the truth, or n.
+    Xia, Liu and Li, NIPS 2009, equation 5. Documents with equal labels may come in any order, so it also
+    works with grades. A list with n < k documents is compared over n. Without a depth, k is that of the
+    truth, or n.
     """
     whole = block.width if block.lists.truth.k is None else min(block.lists.truth.k, block.width)
     width = deepest([whole if depth is None else depth for depth in depths], block.width)

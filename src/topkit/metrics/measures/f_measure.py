@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
+from topkit.data.settings import Setting
 from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention
-from topkit.metrics.measures.relevant_found import found, least_relevant
+from topkit.metrics.measure import Depths, Rel
+from topkit.metrics.measures.relevant_found import hits_to_depths, least_relevant, list_sizes
 
 
 def f1(
     block: Block,
-    depths: list[int | None],
+    depths: Depths,
     convention: Convention,
-    threshold: float | None = None,
-    rel: float | None = None,
+    threshold: Annotated[float | None, Setting("Smallest score of a returned document.")] = None,
+    rel: Rel = None,
 ) -> Floats:
     """F1@l = 2·hits/(l + R): the harmonic mean of P@l and recall@l; without a depth, of the whole list.
 
     With ``threshold``, only documents with at least this score count as returned (and at most l of them). A
-    query with nothing returned and nothing relevant has the convention's value for empty queries.
+    query without returned and without relevant documents has the convention's value for empty queries.
     """
     least = least_relevant(convention, rel)
     known = block.relevant_known(least)
     values = np.full((len(depths), len(block)), convention.empty)
     if threshold is None:
-        hits = found(block, depths, least)
-        sizes = [
-            block.lengths
-            if depth is None
-            else np.minimum(block.lengths, depth)
-            if convention.precision_over_list
-            else np.full(len(block), depth)
-            for depth in depths
-        ]
+        hits, sizes = hits_to_depths(block, depths, least), list_sizes(block, depths, convention)
     else:
-        chosen = block.ranked(block.lists.scores, -np.inf) >= threshold
-        chosen &= block.inside
+        chosen = (block.ranked(block.lists.scores, -np.inf) >= threshold) & block.inside
         count = np.count_nonzero(chosen, axis=1)
         sizes = [count if depth is None else np.minimum(count, depth) for depth in depths]
         relevant = (block.labels >= least) & chosen

@@ -1,4 +1,4 @@
-"""Measures of pairs of documents by their scores, in O(n log n): AUC and two forms of Kendall's τ."""
+"""Measures that compare pairs of documents by score, in O(n log n): AUC and two forms of Kendall's τ."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from numpy.typing import NDArray
 from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention, discounts, gain_function
 from topkit.metrics.inversions import larger_before
+from topkit.metrics.measure import Depths, Rel
 from topkit.metrics.measures.discounted_gain import check_gain
 from topkit.metrics.measures.relevant_found import least_relevant
 
 Integers = NDArray[np.int64]
 
 
-def auc(block: Block, depths: list[int | None], convention: Convention, rel: float | None = None) -> Floats:
+def auc(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
     """AUC = share of (relevant, irrelevant) pairs in the right order; equal scores count one half.
 
-    Documents that nobody judged are irrelevant; judged documents that were not returned share the last place.
+    Unjudged documents are irrelevant; judged documents that were not returned share the last place.
     A query without such a pair has the convention's value for empty queries.
     """
     query, group, labels = _all_documents(block)
@@ -33,19 +34,19 @@ def auc(block: Block, depths: list[int | None], convention: Convention, rel: flo
     return value[None, :]
 
 
-def kendall_tau(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+def kendall_tau(block: Block, depths: Depths, convention: Convention) -> Floats:
     """Kendall's τ_b of labels and scores: (C − D)/√((P − T_y)(P − T_s)).
 
     C and D count pairs in the same and in opposite order, P all pairs, T those that tie in labels or in
-    scores. Documents that nobody judged have the label 0; judged documents that were not returned share the
-    last place. A query whose labels or scores are all equal has the convention's value for empty queries.
+    scores. Unjudged documents have the label 0; judged documents that were not returned share the last place.
+    A query whose labels or scores are all equal has the convention's value for empty queries.
     """
     query, group, labels = _all_documents(block)
     order = np.lexsort((-labels, group, query))
     query, group, labels = query[order], group[order], labels[order]
     level = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     n = np.bincount(query, minlength=len(block))
-    # from the best score down, a label that rises is a pair in opposite order
+    # from the best score down, every label that rises makes a pair in opposite order
     opposite = np.bincount(query, larger_before(level.max(initial=0) - level, n), minlength=len(block))
     tied_labels = _tied_pairs(query, level, len(block))
     tied_scores = _tied_pairs(query, group, len(block))
@@ -58,20 +59,20 @@ def kendall_tau(block: Block, depths: list[int | None], convention: Convention) 
     return value[None, :]
 
 
-def weighted_kendall_tau(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+def weighted_kendall_tau(block: Block, depths: Depths, convention: Convention) -> Floats:
     """WKT@k = Σ_{j≤k} α(j) Σ_{l>j} [s_(j) < s_(l)] with (j) the j-th document of the truth: a loss.
 
-    α(j) = gain·discount at place j of the true order, so 1 − NDCG@k ≤ WKT@k/DCG@k of the ideal. Needs a true
+    α(j) = gain·discount at rank j of the true order, so 1 − NDCG@k ≤ WKT@k/DCG@k of the ideal. Needs a true
     order (full-order or top-k truth); documents after the top k have no order and only count as l. Without a
     depth, k is that of the truth, or n. Xia, Liu and Li, NIPS 2009, section 5.
     """
     check_gain(block, convention)
     query, group, labels = _all_documents(block)
-    order = np.lexsort((labels, query))  # the worst of the truth first, so that "after" becomes "before"
+    order = np.lexsort((labels, query))  # worst label first, so that "after" becomes "before"
     query, group, labels = query[order], group[order], labels[order]
     n = np.bincount(query, minlength=len(block))
     inverted = larger_before(int(group.max(initial=0)) - group, n)
-    place = np.repeat(np.cumsum(n), n) - np.arange(len(query)) - 1  # 0 is the best of the truth
+    place = np.repeat(np.cumsum(n), n) - np.arange(len(query)) - 1  # 0 is the best label
     weight = gain_function(convention.gain)(labels)
     weight *= discounts(convention.discount, int(n.max(initial=0)))[place]
     terms = weight * inverted
@@ -92,7 +93,7 @@ def _tied_pairs(query: Integers, value: Integers, queries: int) -> Floats:
 
 
 def _all_documents(block: Block) -> tuple[Integers, Integers, Floats]:
-    """Query, place and label of every document, judged or returned; equal scores share a place."""
+    """Query, place and label of every judged or returned document; equal scores share a place."""
     scores = block.ranked(block.lists.scores, 0.0)
     group = np.zeros(block.labels.shape, np.int64)
     np.cumsum(scores[:, 1:] != scores[:, :-1], axis=1, out=group[:, 1:])

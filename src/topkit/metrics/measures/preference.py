@@ -1,4 +1,4 @@
-"""Measures on preferences: how many pairs that assessors ordered does the list order the same way?"""
+"""Measures on preferences: how many of the assessors' pairs the list orders in the same way."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import numpy as np
 
 from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention, discounts
+from topkit.metrics.measure import Depths
 
 
-def ppref(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+def ppref(block: Block, depths: Depths, convention: Convention) -> Floats:
     """ppref@l = correctly ordered pairs / ordered pairs: the precision of preferences.
 
-    A pair is ordered by the first l places if one or both of its documents stand there, and correctly so if
-    the preferred one stands higher. Each answer counts; answers of "about the same" do not. A query with no
+    A pair is ordered if at least one of its documents is among the first l, and correctly ordered if the
+    preferred document is ranked higher. Every answer counts, except "about the same". A query without an
     ordered pair scores 0 if it has preferences, else the convention's value for empty queries. Carterette and
     Bennett, SIGIR 2008.
     """
     return _ratio(block, depths, convention, weighted=False, over_all=False)
 
 
-def rpref(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+def rpref(block: Block, depths: Depths, convention: Convention) -> Floats:
     """rpref@l = correctly ordered pairs / all pairs: the recall of preferences. See :func:`ppref`."""
     return _ratio(block, depths, convention, weighted=False, over_all=True)
 
 
-def nwppref(block: Block, depths: list[int | None], convention: Convention) -> Floats:
+def nwppref(block: Block, depths: Depths, convention: Convention) -> Floats:
     """nwppref@l: ppref@l with each pair weighted by the discount at the rank of its higher document.
 
     The sum over correctly ordered pairs is normalised by the sum over all ordered pairs. The discount is the
@@ -33,19 +34,17 @@ def nwppref(block: Block, depths: list[int | None], convention: Convention) -> F
     return _ratio(block, depths, convention, weighted=True, over_all=False)
 
 
-def _ratio(
-    block: Block, depths: list[int | None], convention: Convention, *, weighted: bool, over_all: bool
-) -> Floats:
+def _ratio(block: Block, depths: Depths, convention: Convention, *, weighted: bool, over_all: bool) -> Floats:
     query, better, worse = block.preferences
     higher = np.minimum(better, worse)
     weight = np.ones(len(query))
     if weighted:
         weight = discounts(convention.discount, block.width + 1)[np.minimum(higher, block.width)]
-    given = np.bincount(query, minlength=len(block))
+    pairs = np.bincount(query, minlength=len(block))
     values = np.full((len(depths), len(block)), convention.empty)
     for row, depth in enumerate(depths):
         ordered = higher < (block.width if depth is None else min(depth, block.width))
         right = np.bincount(query, weight * (ordered & (better < worse)), minlength=len(block))
-        total = given if over_all else np.bincount(query, weight * ordered, minlength=len(block))
-        np.divide(right, np.where(total > 0, total, 1), out=values[row], where=given > 0)
+        total = pairs if over_all else np.bincount(query, weight * ordered, minlength=len(block))
+        np.divide(right, np.where(total > 0, total, 1), out=values[row], where=pairs > 0)
     return values

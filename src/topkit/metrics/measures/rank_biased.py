@@ -1,16 +1,22 @@
-"""Measures of a patient user: rank-biased precision, and Compatibility."""
+"""Measures of a user with a fixed persistence: rank-biased precision and Compatibility."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
+from topkit.data.settings import Setting
 from topkit.metrics.block import Block, Floats, deepest
 from topkit.metrics.conventions import Convention
+from topkit.metrics.measure import Depths, Rel
 from topkit.metrics.measures.relevant_found import least_relevant
+
+Persistence = Annotated[float, Setting("Probability that the user looks at the next document.")]
 
 
 def rank_biased_precision(
-    block: Block, depths: list[int | None], convention: Convention, p: float = 0.8, rel: float | None = None
+    block: Block, depths: Depths, convention: Convention, p: Persistence = 0.8, rel: Rel = None
 ) -> Floats:
     """RBP@l = (1−p) Σ_{r≤l} p^{r−1}·[document r is relevant].
 
@@ -26,12 +32,12 @@ def rank_biased_precision(
     )
 
 
-def compatibility(block: Block, depths: list[int | None], convention: Convention, p: float = 0.95) -> Floats:
+def compatibility(block: Block, depths: Depths, convention: Convention, p: Persistence = 0.95) -> Floats:
     """The largest rank-biased overlap of the list with any ideal order, divided by that of the ideal itself.
 
-    RBO@l ∝ Σ_{d≤l} p^{d−1}·|list to d ∩ ideal to d|/d. An ideal order holds the documents with a label above
-    0 by falling label; among equal labels the order of the list is taken, which is what makes the overlap
-    largest. Without a depth, l is the longer of list and ideal. Clarke, Vtyurina and Smucker, TOIS 2021. A
+    RBO@l ∝ Σ_{d≤l} p^{d−1}·|list to d ∩ ideal to d|/d. An ideal order has the documents with a label above 0
+    by descending label; documents with equal labels keep the order of the list, which maximises the overlap.
+    Without a depth, l is the longer of list and ideal. Clarke, Vtyurina and Smucker, TOIS 2021. A
     query without a relevant document has the convention's value for empty queries.
     """
     labels = np.concatenate([block.labels, block.missed], axis=1).astype(np.float64)
@@ -41,7 +47,7 @@ def compatibility(block: Block, depths: list[int | None], convention: Convention
     ideal_order = np.argsort(np.where(positive, -labels, np.inf), axis=1, kind="stable")
     ideal_places = np.empty(labels.shape, np.int64)
     np.put_along_axis(ideal_places, ideal_order, np.arange(labels.shape[1])[None, :], axis=1)
-    met = np.maximum(places, ideal_places)  # from this place on, the document is in both
+    met = np.maximum(places, ideal_places)  # the document is in both lists from this place on
     relevant = positive.sum(axis=1)
     longest = np.maximum(block.lengths, relevant)
     deepest_place = max([int(longest.max(initial=0)), *(depth for depth in depths if depth is not None)])
@@ -52,9 +58,8 @@ def compatibility(block: Block, depths: list[int | None], convention: Convention
         last = longest if depth is None else np.full(len(block), depth)
         both = positive & (met < last[:, None])
         overlap = np.where(both, running[last][:, None] - running[np.where(both, met, 0)], 0.0).sum(axis=1)
-        own = positive & (ideal_places < last[:, None])
-        best = np.where(own, running[last][:, None] - running[np.where(own, ideal_places, 0)], 0.0).sum(
-            axis=1
-        )
+        ideal = positive & (ideal_places < last[:, None])
+        steps = running[last][:, None] - running[np.where(ideal, ideal_places, 0)]
+        best = np.where(ideal, steps, 0.0).sum(axis=1)
         values[row] = np.divide(overlap, best, out=np.full(len(block), convention.empty), where=relevant > 0)
     return values

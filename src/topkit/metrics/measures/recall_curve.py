@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
+from topkit.data.settings import Setting
 from topkit.metrics.block import Block, Floats
 from topkit.metrics.conventions import Convention
+from topkit.metrics.measure import Depths, Rel
 from topkit.metrics.measures.relevant_found import least_relevant
 
 _ELEVEN = np.arange(11) / 10
@@ -13,22 +17,21 @@ _ELEVEN = np.arange(11) / 10
 
 def interpolated_precision(
     block: Block,
-    depths: list[int | None],
+    depths: Depths,
     convention: Convention,
-    recall: float = 0.0,
-    rel: float | None = None,
+    recall: Annotated[float, Setting("Level of recall.")] = 0.0,
+    rel: Rel = None,
 ) -> Floats:
-    """The largest precision at any rank where at least ⌊recall·R + ½⌋ relevant documents were found.
+    """The largest precision at any rank with at least ⌊recall·R + ½⌋ relevant documents up to it.
 
-    A level that the list never reaches scores 0; a query without a relevant document has the convention's
-    value for empty queries. The level is rounded as in trec_eval 10 (trec_eval 9 took ⌊recall·R + 0.9⌋).
+    A level of recall that the list does not reach scores 0; a query without a relevant document has the
+    convention's value for empty queries. The level is rounded as in trec_eval 10
+    (trec_eval 9 took ⌊recall·R + 0.9⌋).
     """
     return _interpolated(block, convention, np.array([recall]), rel)
 
 
-def eleven_point_average(
-    block: Block, depths: list[int | None], convention: Convention, rel: float | None = None
-) -> Floats:
+def eleven_point_average(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
     """The mean of interpolated precision at recall 0, 0.1, …, 1."""
     mean: Floats = _interpolated(block, convention, _ELEVEN, rel).mean(axis=0, keepdims=True)
     return mean
@@ -37,12 +40,12 @@ def eleven_point_average(
 def _interpolated(block: Block, convention: Convention, levels: Floats, rel: float | None) -> Floats:
     least = least_relevant(convention, rel)
     known = block.relevant_known(least)
-    found = np.cumsum(block.labels >= least, axis=1, dtype=np.float64)
-    precision = found / np.arange(1, block.width + 1)
+    hits = np.cumsum(block.labels >= least, axis=1, dtype=np.float64)
+    precision = hits / np.arange(1, block.width + 1)
     best_from = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     values = np.zeros((len(levels), len(block)))
     for row, level in enumerate(levels):
-        reached = found >= np.floor(level * known + 0.5)[:, None]
+        reached = hits >= np.floor(level * known + 0.5)[:, None]
         some = reached.any(axis=1)
         values[row, some] = best_from[some, reached[some].argmax(axis=1)]
     values[:, known == 0] = convention.empty

@@ -17,7 +17,7 @@ from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.clicks.sweep import MIXES
 from topkit.rankers.contract import Job
 from topkit.rankers.learner import Learner
-from topkit.rankers.measured import worst_ties
+from topkit.metrics.compiled import worst_ties
 
 
 @dataclass(frozen=True)

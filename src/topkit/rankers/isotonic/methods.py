@@ -10,7 +10,7 @@ from topkit.compute import Trace
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.contract import Job
 from topkit.rankers.isotonic.effort import Effort, pair_effort, query_effort
-from topkit.rankers.measured import worst_ties
+from topkit.metrics.compiled import worst_ties
 from topkit.scorers import Problem, Trees, TreeScorer
 
 

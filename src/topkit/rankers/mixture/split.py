@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topkit.data import Dataset, normalise
 from topkit.rankers.classes import Classes, grades_of
 from topkit.rankers.contract import Job
-from topkit.rankers.measured import worst_ties
+from topkit.metrics.compiled import worst_ties
 from topkit.scorers import Floats
 
 Ints = NDArray[np.int64]

@@ -15,7 +15,7 @@ from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.classes import Classes, grades_of
 from topkit.rankers.contract import Job
-from topkit.rankers.measured import Measured, worst_ties
+from topkit.metrics.compiled import Measured, worst_ties
 from topkit.scorers import Floats, Linear, Model, Parts, Trees
 from topkit.scorers.trees import threads_for
 

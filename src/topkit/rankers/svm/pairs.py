@@ -83,12 +83,8 @@ class Pairs:
 
 
 def _fill_levels(job: Job, k: int, focused: bool, level: NDArray[np.int64], up: Floats, down: Floats) -> None:
-    from topkit.losses.pairwise import kernels as loss_kernels
+    from topkit.losses.pairwise.kernels.visits import rank_labels
     from topkit.rankers.svm import kernels
 
     labels, ptr = job.train.y.astype(np.float64), job.train.ptr
-    n, queries = len(labels), len(ptr) - 1
-    order, below = np.empty(n, np.int32), np.empty(n, np.int32)
-    whole, shared, share = np.empty(queries, np.int64), np.empty(queries, np.int64), np.empty(queries)
-    loss_kernels.rank_labels(labels, ptr, k, order, below, whole, shared, share)
-    kernels.levels_and_shares(order, below, whole, shared, share, focused, ptr, level, up, down)
+    kernels.levels_and_shares(*rank_labels(labels, ptr, k), focused, ptr, level, up, down)

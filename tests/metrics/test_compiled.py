@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import topkit as tk
 from topkit.metrics import evaluate_arrays
+from topkit.metrics.compiled import Measured, worst_ties
+from topkit.metrics.compiled.kernels import stepped_values
 from topkit.rankers.contract import Job
-from topkit.rankers.measured import Measured, worst_ties
-from topkit.rankers.measured.kernels import stepped_values
 from topkit.rankers.svm.pairs import Pairs
 from topkit.rankers.svm.precision import whole_lists
 
@@ -53,14 +53,23 @@ def test_values_are_those_of_evaluation(seed: int, name: str, convention: str) -
         assert measured.fast is not None
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["kndcg@3", "kerr", "kerr@2", "ndcg@10", "err"]))
-def test_values_on_top_k_truth(seed: int, name: str) -> None:
+def test_every_compiled_form_is_tested() -> None:
+    compiled = {name for name, measure in tk.METRICS.items() if measure.compiled}
+    assert compiled == {tk.metric(name).name for name in FAST} | {"kndcg", "kerr"}
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["kndcg@3", "kerr", "kerr@2", "ndcg@10", "err"]),
+    st.sampled_from(["yahoo", "letor3", "letor4", "mslr"]),
+)
+def test_values_on_top_k_truth(seed: int, name: str, convention: str) -> None:
     data = lists(seed).top_k(3)
-    scores = np.random.default_rng(seed).normal(size=len(data))
-    expected = evaluate_arrays(data.y, scores, data.ptr, name, truth=data.truth)
-    np.testing.assert_allclose(
-        Measured.of(data, name).values(scores), next(iter(expected.values())), atol=1e-12
-    )
+    scores = np.round(np.random.default_rng(seed).normal(size=len(data)), 1)
+    expected = evaluate_arrays(data.y, scores, data.ptr, name, convention, truth=data.truth)
+    measured = Measured.of(data, name, convention)
+    assert measured.fast is not None
+    np.testing.assert_allclose(measured.values(scores), next(iter(expected.values())), atol=1e-12)
 
 
 def test_smaller_is_better_is_turned() -> None:

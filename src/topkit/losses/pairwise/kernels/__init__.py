@@ -1,0 +1,1 @@
+"""Numba kernels that sum over pairs: by visiting them, or by sweeps over a sorted list."""

@@ -1,0 +1,271 @@
+"""Numba kernels of the pairwise losses. They visit the pairs of a query and never store them.
+
+``pair_kernel(phi)`` and ``listed_kernel(phi)`` compile one kernel for one φ, on its first use. φ is a
+module-level function under ``register_jitable``, so the compiled kernel can be cached on disk: the key of a
+closure in Numba's cache contains the pickled contents of the closure, and a module-level Python function is
+pickled by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+from numpy.typing import NDArray
+
+from topkit.losses.base import Block
+from topkit.losses.kernels import INLINED, LANES, PLAIN, exp, falling_order, largest, longest_list, smallest
+from topkit.losses.pairwise import ListedPairs, PairSet
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Phi = Callable[[float], tuple[float, float, float]]
+"""Margin → φ, −φ′ and the curvature of one pair."""
+PairKernel = Callable[..., Block]
+
+FACTORS = 64
+"""Factors 1 + e^−|m| ≤ 2 that are multiplied before one logarithm is taken."""
+NEAR = 12.0
+"""Range of scores up to which 1 + e^−m is multiplied directly; the smallest factor keeps ten digits."""
+NEAR_FACTORS = 32
+"""Such factors before one logarithm: (1 + e^12)^32 fits float64."""
+EXPONENT_LIMIT = 300.0
+"""Scores are clipped to this distance from the middle of their query's range before e^s is taken."""
+
+
+# -- φ of the margin m: (φ, −φ′, curvature) ------------------------------------------------------------------
+@register_jitable(**INLINED)
+def hinge(margin: float) -> tuple[float, float, float]:
+    """max(0, 1 − m); the curvature counts active pairs."""
+    active = 1.0 if margin < 1.0 else 0.0
+    return max(1.0 - margin, 0.0), active, active
+
+
+@register_jitable(**INLINED)
+def squared_hinge(margin: float) -> tuple[float, float, float]:
+    """max(0, 1 − m)²."""
+    gap = max(1.0 - margin, 0.0)
+    return gap * gap, 2.0 * gap, 2.0 if gap > 0.0 else 0.0
+
+
+@register_jitable(**INLINED)
+def exponential(margin: float) -> tuple[float, float, float]:
+    """e^−m, clipped where it would overflow."""
+    power = exp(min(-margin, 2.0 * EXPONENT_LIMIT))
+    return power, power, power
+
+
+@register_jitable(**INLINED)
+def logistic(margin: float) -> tuple[float, float, float]:
+    """log(1 + e^−m)."""
+    power = exp(-abs(margin))
+    inverse = 1.0 / (1.0 + power)
+    wrong = (power if margin >= 0.0 else 1.0) * inverse
+    return max(-margin, 0.0) + math.log1p(power), wrong, power * inverse * inverse
+
+
+@register_jitable(**INLINED)
+def sigmoid(margin: float) -> tuple[float, float, float]:
+    """1 − σ(m); the curvature is the positive substitute σ(1 − σ)."""
+    power = exp(-abs(margin))
+    inverse = 1.0 / (1.0 + power)
+    force = power * inverse * inverse
+    return (power if margin >= 0.0 else 1.0) * inverse, force, force
+
+
+@register_jitable(**INLINED)
+def fidelity(margin: float) -> tuple[float, float, float]:
+    """1 − √σ(m); the curvature is the size of the slope."""
+    power = exp(-abs(margin))
+    inverse = 1.0 / (1.0 + power)
+    root = math.sqrt((1.0 if margin >= 0.0 else power) * inverse)
+    wrong = (power if margin >= 0.0 else 1.0) * inverse
+    force = 0.5 * root * wrong
+    return wrong / (1.0 + root), force, force
+
+
+# -- kernels -------------------------------------------------------------------------------------------------
+@cache
+def pair_kernel(phi: Phi) -> PairKernel:
+    """The kernel that sums φ over a :class:`PairSet`.
+
+    ``kernel(scores, pairs, ptr, steepness, longest, curved)`` gives Σ φ(steepness·(s_u − s_v)) of each query
+    with at most ``longest`` documents, and 0 for longer ones.
+    """
+    logarithms = phi is logistic  # a constant of the kernel: only one of the two loops is compiled
+
+    @njit(**LANES)
+    def visit(
+        scores: Floats, pairs: PairSet, ptr: Ints, steepness: float, longest: int, curved: bool
+    ) -> Block:
+        values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
+        curvature = np.zeros(len(scores) if curved else 0)
+        room = longest_list(ptr)
+        s, slope, bend, up, down = np.empty((5, room))
+        for q in range(len(ptr) - 1):
+            a, n = ptr[q], ptr[q + 1] - ptr[q]
+            if n > longest:
+                continue
+            rows = pairs.order[a : a + n]
+            for i in range(n):
+                s[i] = steepness * scores[a + rows[i]]
+                slope[i] = 0.0
+                bend[i] = 0.0
+            near = False
+            if logarithms:
+                near = fill_powers(s[:n], up, down)
+            for u in range(pairs.shared[q]):
+                inside = 1.0 if u < pairs.whole[q] else pairs.share[q]
+                first = pairs.below[a + u]
+                if first >= n:
+                    break
+                outside = first
+                if pairs.focused:  # documents of the tie at the border count by their share outside
+                    first, outside = max(first, pairs.whole[q]), max(first, pairs.shared[q])
+                for part in range(2):
+                    start, stop = (first, outside) if part == 0 else (outside, n)
+                    weight = inside * (1.0 - pairs.share[q]) if part == 0 else inside
+                    if start >= stop or weight == 0.0:
+                        continue
+                    if logarithms:
+                        if near:
+                            loss, pull, curve = near_logistic(up, down, u, start, stop, weight, slope, bend)
+                        else:
+                            loss, pull, curve = far_logistic(s, u, start, stop, weight, slope, bend)
+                    else:
+                        loss, pull, curve = 0.0, 0.0, 0.0
+                        top = s[u]
+                        for v in range(np.uint64(start), np.uint64(stop)):
+                            cost, force, bending = phi(top - s[v])
+                            loss += cost
+                            pull += force
+                            curve += bending
+                            slope[v] += weight * force
+                            bend[v] += weight * bending
+                    values[q] += weight * loss
+                    slope[u] -= weight * pull
+                    bend[u] += weight * curve
+            for i in range(n):
+                gradient[a + rows[i]] = steepness * slope[i]
+            if curved:
+                for i in range(n):
+                    curvature[a + rows[i]] = steepness * steepness * bend[i]
+        return values, gradient, curvature
+
+    return visit  # type: ignore[no-any-return]
+
+
+@cache
+def listed_kernel(phi: Phi) -> PairKernel:
+    """The kernel that sums φ over :class:`ListedPairs`: Σ weight·φ(steepness·(s_better − s_worse))."""
+
+    @njit(**PLAIN)
+    def visit(scores: Floats, pairs: ListedPairs, ptr: Ints, steepness: float, curved: bool) -> Block:
+        values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
+        curvature = np.zeros(len(scores) if curved else 0)
+        for q in range(len(ptr) - 1):
+            for p in range(pairs.ptr[q], pairs.ptr[q + 1]):
+                u, v, weight = ptr[q] + pairs.better[p], ptr[q] + pairs.worse[p], pairs.weight[p]
+                cost, force, bending = phi(steepness * (scores[u] - scores[v]))
+                values[q] += weight * cost
+                gradient[u] -= weight * steepness * force
+                gradient[v] += weight * steepness * force
+                if curved:
+                    curvature[u] += weight * steepness * steepness * bending
+                    curvature[v] += weight * steepness * steepness * bending
+        return values, gradient, curvature
+
+    return visit  # type: ignore[no-any-return]
+
+
+@njit(**LANES)
+def far_logistic(
+    s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    """Logistic pairs of document u with start:stop; many factors share one logarithm."""
+    top, value, pull, curve = s[u], 0.0, 0.0, 0.0
+    for chunk in range(start, stop, FACTORS):
+        product = 1.0
+        for v in range(np.uint64(chunk), np.uint64(min(chunk + FACTORS, stop))):
+            margin = top - s[v]
+            power = exp(-abs(margin))
+            inverse = 1.0 / (1.0 + power)
+            wrong = (power if margin >= 0.0 else 1.0) * inverse
+            bending = power * inverse * inverse
+            value += max(-margin, 0.0)
+            product *= 1.0 + power
+            pull += wrong
+            curve += bending
+            slope[v] += weight * wrong
+            bend[v] += weight * bending
+        value += math.log(product)
+    return value, pull, curve
+
+
+@njit(**LANES)
+def near_logistic(
+    up: Floats, down: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
+) -> tuple[float, float, float]:
+    """The same from up = e^(c−s) and down = e^(s−c), for scores within NEAR of each other."""
+    rise, value, pull, curve = up[u], 0.0, 0.0, 0.0
+    for chunk in range(start, stop, NEAR_FACTORS):
+        product = 1.0
+        for v in range(np.uint64(chunk), np.uint64(min(chunk + NEAR_FACTORS, stop))):
+            power = rise * down[v]
+            inverse = 1.0 / (1.0 + power)
+            wrong = power * inverse
+            bending = wrong * inverse
+            product *= 1.0 + power
+            pull += wrong
+            curve += bending
+            slope[v] += weight * wrong
+            bend[v] += weight * bending
+        value += math.log(product)
+    return value, pull, curve
+
+
+@njit(**LANES)
+def fill_powers(s: Floats, up: Floats, down: Floats) -> bool:
+    """Whether the scores lie within NEAR of each other; then up = e^(c−s) and down = e^(s−c) are filled."""
+    if len(s) == 0:
+        return False
+    high, low = largest(s), smallest(s)
+    if high - low > NEAR:
+        return False
+    middle = 0.5 * (high + low)
+    for i in range(len(s)):
+        down[i] = exp(s[i] - middle)
+        up[i] = 1.0 / down[i]
+    return True
+
+
+@njit(**PLAIN)
+def rank_labels(labels: Floats, ptr: Ints, k: int) -> Any:
+    """``order, below, whole, shared, share`` of a :class:`PairSet` for the top k."""
+    n, queries = len(labels), len(ptr) - 1
+    order, below = np.empty(n, np.int32), np.empty(n, np.int32)
+    whole, shared, share = np.empty(queries, np.int64), np.empty(queries, np.int64), np.empty(queries)
+    for q in range(queries):
+        a, n = ptr[q], ptr[q + 1] - ptr[q]
+        rows = np.empty(n, np.int64)
+        falling_order(labels[a : a + n], rows)
+        end = n
+        for i in range(n - 1, -1, -1):
+            order[a + i] = rows[i]
+            if i + 1 < n and labels[a + rows[i]] != labels[a + rows[i + 1]]:
+                end = i + 1
+            below[a + i] = end
+        whole[q], shared[q], share[q] = n, n, 1.0
+        if k < n:
+            border = labels[a + rows[k - 1]]
+            above = 0
+            while labels[a + rows[above]] > border:
+                above += 1
+            whole[q], shared[q] = above, below[a + k - 1]
+            share[q] = (k - above) / (shared[q] - above)
+    return order, below, whole, shared, share

@@ -1,1 +1,0 @@
-"""Pairwise losses whose sums over pairs follow from a sorted list."""

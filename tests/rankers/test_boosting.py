@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 import topkit as tk
 from topkit.losses import Preferences
+from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.boosting import Steps
 from topkit.rankers.boosting.focused import top_of
 from topkit.rankers.boosting.kernels import bin_sums
 from topkit.rankers.boosting.pools import FeaturePool, ThresholdPool, borders_of
 from topkit.rankers.contract import Job
-from topkit.rankers.measured import Measured, worst_ties
 
 Floats = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 import topkit as tk
 from topkit.data import InputError
 from topkit.losses import Preferences, loss
+from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.linear import pair_margins, refine_with_sigmoid
 from topkit.rankers.linear.climb import FastClimb, PlainClimb, climb_on
 from topkit.rankers.linear.kernels import perceptron_pass
 from topkit.rankers.linear.sigmoid import descend
-from topkit.rankers.measured import Measured, worst_ties
 
 Floats = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ import pytest
 
 import topkit as tk
 from tests.cli.test_commands import said
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers import load_ranker
 from topkit.rankers.checks import CHECKS, easy_data
 from topkit.rankers.contract import Job
@@ -20,7 +21,6 @@ from topkit.rankers.ensemble.members import Measurement, measure_members
 from topkit.rankers.ensemble.methods import fine_stages
 from topkit.rankers.ensemble.weights import best_strength, exponential_weights
 from topkit.rankers.ensemble.workshop import Workshop
-from topkit.rankers.measured import worst_ties
 
 SMALL: dict[str, Any] = {
     "trees": (4,), "products": (2,), "rounds": 10, "rankers": ("linear-regression",),

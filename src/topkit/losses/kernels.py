@@ -13,6 +13,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from topkit.metrics.compiled.kernels import falling_order as falling_order
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -22,9 +24,6 @@ from running in vector registers."""
 
 LANES: dict[str, Any] = {**PLAIN, "fastmath": {"reassoc", "nsz", "nnan", "contract"}}
 """The same, and sums may be taken in vector lanes. Scores are checked to be finite before any kernel runs."""
-
-COUNTING_LIMIT = 256
-"""Up to this length, counting the greater elements of each element sorts faster than a comparison sort."""
 
 
 @intrinsic
@@ -100,48 +99,6 @@ def count_from(values: Floats, border: float) -> int:
     for i in range(len(values)):
         count += values[i] >= border
     return count
-
-
-@njit(**PLAIN)
-def whole_levels(values: Floats) -> int:
-    """One more than the largest value if all are small whole numbers from 0, as grades are; else 0."""
-    limit = 2.0 * len(values) + 64.0
-    top = 0.0
-    for i in range(len(values)):
-        value = values[i]
-        if not (0.0 <= value < limit) or value != math.floor(value):
-            return 0
-        top = max(top, value)
-    return int(top) + 1
-
-
-@njit(**PLAIN)
-def falling_order(values: Floats, order: Ints) -> None:
-    """Fill ``order`` with the positions of ``values`` from the largest down; ties keep their order."""
-    n = len(values)
-    levels = whole_levels(values)
-    if levels > 0:
-        starts = np.zeros(levels + 1, np.int64)
-        for i in range(n):
-            starts[levels - np.int64(values[i])] += 1
-        for level in range(levels):
-            starts[level + 1] += starts[level]
-        for i in range(n):
-            level = levels - 1 - np.int64(values[i])
-            order[starts[level]] = i
-            starts[level] += 1
-        return
-    if n > COUNTING_LIMIT:
-        order[:] = np.argsort(-values, kind="mergesort")
-        return
-    for i in range(n):
-        value = values[i]
-        place = 0
-        for j in range(np.uint64(i)):
-            place += 1 if values[j] >= value else 0
-        for j in range(np.uint64(i + 1), np.uint64(n)):
-            place += 1 if values[j] > value else 0
-        order[place] = i
 
 
 @njit(**LANES)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from topkit.compute import Trace
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers.boosting.loop import Lists, boost
 from topkit.rankers.boosting.pools import FeaturePool
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
-from topkit.rankers.measured import worst_ties
 from topkit.scorers import Model, Space, check
 
 

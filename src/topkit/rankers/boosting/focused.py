@@ -12,12 +12,12 @@ from topkit.compute import Trace
 from topkit.data import Dataset
 from topkit.losses import loss
 from topkit.losses.focused import top_rows
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers.boosting.loop import Lists, Pairs, boost
 from topkit.rankers.boosting.pools import pool_of
 from topkit.rankers.boosting.rankboost import check_boosting
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
-from topkit.rankers.measured import worst_ties
 from topkit.scorers import Model, Space, check
 
 

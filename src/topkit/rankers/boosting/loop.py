@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from topkit.compute import Trace
 from topkit.data import Dataset
 from topkit.losses import Objective
+from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.boosting.pools import Pool, list_values
 from topkit.rankers.contract import Job
-from topkit.rankers.measured import Measured, worst_ties
 from topkit.scorers import Floats, Model
 
 SMALLEST_GAIN = 1e-9

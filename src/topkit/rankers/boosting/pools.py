@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from topkit.compute import thread_count, thread_map
 from topkit.data import Dataset
+from topkit.metrics.compiled import Measured
 from topkit.rankers.boosting.steps import Steps
-from topkit.rankers.measured import Measured
 from topkit.scorers import Floats, Linear, Model
 from topkit.scorers.network import filled
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from topkit.compute import Trace
 from topkit.data import Dataset, InputError
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.events import Clicks, Layout
 from topkit.rankers.clicks.grades import Scale
@@ -16,7 +17,6 @@ from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
 from topkit.rankers.learner import Learner
-from topkit.rankers.measured import worst_ties
 from topkit.scorers import Space, check
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from topkit.metrics.compiled import Measured
 from topkit.rankers.ensemble.calibration import calibrate, truth_of
 from topkit.rankers.ensemble.mixture import Member, Mixture
 from topkit.rankers.ensemble.weights import VARIANTS, best_strength, exponential_weights
 from topkit.rankers.ensemble.workshop import Trained, Workshop
-from topkit.rankers.measured import Measured
 from topkit.scorers import Floats
 
 

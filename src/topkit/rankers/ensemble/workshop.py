@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from topkit.compute import Trace
 from topkit.data import Dataset, InputError, normalise
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers.contract import Job
 from topkit.rankers.ensemble.mixture import Source
-from topkit.rankers.measured import worst_ties
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
 from topkit.rankers.multiclass.classes import Classes, grades_of, split_queries
 from topkit.rankers.multiclass.svm import svm_path

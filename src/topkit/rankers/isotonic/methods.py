@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from topkit.compute import Trace
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers.contract import Job
 from topkit.rankers.isotonic.effort import Effort, pair_effort, query_effort
-from topkit.rankers.measured import worst_ties
 from topkit.scorers import Problem, Space, Span, Trees, TreeScorer, check
 
 SPACE: Space = {

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.compute import Trace, one_blas_thread, thread_map
+from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
 from topkit.rankers.linear.climb import Climb, climb_on
-from topkit.rankers.measured import Measured, worst_ties
 from topkit.scorers import Floats, Linear, Space, check
 from topkit.scorers.network import filled
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.compute import Trace, thread_map
+from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
-from topkit.rankers.measured import Measured, worst_ties
 from topkit.scorers import Floats, Linear, Space
 from topkit.scorers.network import filled
 

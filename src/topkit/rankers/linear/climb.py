@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.rankers.measured import FastMeasure, Measured
+from topkit.metrics.compiled import FastMeasure, Measured
 from topkit.scorers import Floats
 
 
@@ -57,7 +57,7 @@ class FastClimb:
         self.scores += step * self.columns[feature]
 
     def _step(self, feature: int, step: float, *, keep: bool) -> tuple[float, int]:
-        from topkit.rankers.measured import kernels
+        from topkit.metrics.compiled import kernels
 
         found: tuple[float, int] = kernels.stepped_values(
             self.fast.kind, self.scores, self.columns[feature], step, self.order, self.fast.gain,

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.compute import Trace
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
-from topkit.rankers.measured import worst_ties
 from topkit.scorers import Linear, Space, check
 from topkit.scorers.network import filled
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from topkit.compute import Trace
 from topkit.data import Dataset
+from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
-from topkit.rankers.measured import Measured, worst_ties
 from topkit.rankers.multiclass.classes import Classes, grades_of
 from topkit.scorers import Floats, Linear, Model, Parts, Space, Span, Trees, check
 from topkit.scorers.trees import threads_for

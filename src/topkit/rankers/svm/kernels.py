@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topkit.losses.kernels import falling_order
+from topkit.metrics.compiled.kernels import falling_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

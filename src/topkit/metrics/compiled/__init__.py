@@ -12,7 +12,8 @@ from topkit.data import Dataset
 from topkit.metrics import Convention, Metric, evaluate_arrays, metric
 from topkit.metrics import convention as convention_named
 from topkit.metrics.conventions import discounts, gain_function
-from topkit.scorers import Floats
+
+Floats = NDArray[np.float64]
 
 __all__ = ["FastMeasure", "Measured", "worst_ties"]
 
@@ -62,7 +63,7 @@ class Measured:
                 data.y, scores, data.ptr, self.metric, self.convention, truth=data.truth, doc_ids=data.doc_ids
             )[str(self.metric)]
             return found if self.metric.measure.greater_is_better else -found
-        from topkit.rankers.measured import kernels
+        from topkit.metrics.compiled import kernels
 
         fast, ptr = self.fast, self.data.ptr
         out = np.empty(self.data.n_queries)
@@ -97,7 +98,7 @@ def worst_ties(data: Dataset) -> Dataset:
 
 def _fast(data: Dataset, one: Metric, rules: Convention) -> FastMeasure | None:
     """The measure for the kernels, if they know it."""
-    from topkit.rankers.measured import kernels
+    from topkit.metrics.compiled import kernels
 
     settings = dict(one.settings)
     if rules.ties != "input" or rules.single_precision:

@@ -1,7 +1,7 @@
 """From a corpus to a data set: index, features, candidates, audit, sentence selection."""
 
 from topkit.features.analyser import STOP_WORDS, Analyser
-from topkit.features.assemble import Card, build_dataset, write_card, write_meta
+from topkit.features.assemble import Card, NoCandidatesError, build_dataset, write_card, write_meta
 from topkit.features.audit import Audit, audit_dataset
 from topkit.features.build import build_index
 from topkit.features.candidates import SAMPLING, Sample, sample
@@ -59,6 +59,7 @@ __all__ = [
     "LinkGraph",
     "Matches",
     "Meta",
+    "NoCandidatesError",
     "Queries",
     "Sample",
     "Selected",

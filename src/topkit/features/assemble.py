@@ -21,6 +21,10 @@ from topkit.features.propagation import link_features
 from topkit.features.tables import LINK_FEATURES, feature_names
 
 
+class NoCandidatesError(InputError):
+    """None of the queries has a candidate document."""
+
+
 @dataclass(frozen=True)
 class Card:
     """What a data set was made of and how, kept beside it as ``NAME.card.json``."""
@@ -126,7 +130,7 @@ def _with_candidates(queries: Queries, candidates: Candidates) -> tuple[Queries,
     """The queries that have candidates."""
     some = np.flatnonzero(np.diff(candidates.ptr))
     if not len(some):
-        raise InputError(
+        raise NoCandidatesError(
             "no query has a candidate", "check that queries, judgments and documents belong together"
         )
     parts = [queries.of(int(q)) for q in some]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from topkit.compute import Trace
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers.contract import Job
 from topkit.rankers.isotonic.effort import Effort, pair_effort, query_effort
-from topkit.scorers import Problem, Space, Span, Trees, TreeScorer, check
+from topkit.scorers import Space, Span, Trees, TreeScorer, check
 
 SPACE: Space = {
     "leaves": (4, 8, 16),
@@ -113,16 +113,7 @@ def _scorer(method: IsoRank | QBRank) -> TreeScorer:
 def _boost(job: Job, effort: Effort, scorer: TreeScorer) -> tuple[Trees, list[Trace]]:
     # The first trees leave most scores equal, and a file sorted by label would make them look best.
     valid = None if job.valid is None else worst_ties(job.valid)
-    problem = Problem(
-        job.train,
-        effort,
-        float(job.query_weights.sum()),
-        valid,
-        None if valid is None else lambda scores: job.measure(valid, scores),
-        job.seed,
-        job.report,
-    )
-    model, traces = scorer.fit(problem)
+    model, traces = scorer.fit(replace(job, valid=valid), effort)
     contradictions = Trace(
         scorer.trees, values=[float(count) for count in effort.seen], reason=traces[0].reason
     )

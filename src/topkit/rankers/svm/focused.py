@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from topkit.compute import Trace
+from topkit.data.settings import Setting, check_fields
 from topkit.losses import loss
-from topkit.rankers.contract import Job
-from topkit.rankers.labels import labels_only
-from topkit.rankers.svm.bundle import Planes, cutting_planes
-from topkit.rankers.svm.path import best_of_path
+from topkit.rankers.svm.path import (
+    DEFAULT_QUERY_STRENGTH,
+    QUERY_STRENGTHS,
+    Gap,
+    MaxSteps,
+    QueryCost,
+    ScoreLoss,
+    TopK,
+    best_of_path,
+    cutting_plane_fit,
+    strengths_of,
+)
 from topkit.rankers.svm.precision import cuts_of_top
-from topkit.rankers.svm.ranksvm import check_penalty, strengths_of
-from topkit.rankers.svm.svmmap import STRENGTHS, USUAL_STRENGTH
-from topkit.scorers import Floats, Linear, Space, Span, check
+from topkit.scorers import Floats, Job, Linear
 from topkit.scorers.network import filled
 
 
@@ -29,7 +35,7 @@ class FocusedSVM:
     relevant and the others of T not; ξ_uv = max(0, 1 − w·(x_u − x_v)) from T to the rest (F). Each part is
     divided by its value at w = 0, so that both start at 1 (the paper's comparable range). β = 1 is SVM-MAP on
     the cuts, β = 0 is RankSVM with the plain hinge on focused pairs, both with these query weights. A part
-    that says nothing (T of one document, F empty) counts 0. In graded truth, cuts lie between grades, and
+    without pairs (T of one document, F empty) is 0. In graded truth, cuts lie between grades, and
     ties at the border of T belong to it unless they have the lowest label. Niu, Guo, Lan & Cheng, SIGIR 2012.
 
     >>> import topkit as tk
@@ -39,43 +45,35 @@ class FocusedSVM:
     """
 
     normalisation: ClassVar[str] = "min-max"
+    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
     summary: ClassVar[str] = "FocusedSVM: SVM-MAP in the top k, RankSVM from it to the rest"
-    space: ClassVar[Space] = {
-        "beta": tuple(round(0.1 * i, 1) for i in range(1, 10)),
-        "C": Span(1e-4, 100.0, log=True),
-    }
 
-    k: int = 10
-    beta: float = 0.5
-    C: float | None = None
-    max_steps: int = 1000
-    tolerance: float = 1e-3
-    """It ends when the duality gap is this share of the objective."""
+    k: TopK = 10
+    beta: Annotated[
+        float,
+        Setting(
+            "Weight of the order of the top k against the pairs from it to the rest.",
+            low=0,
+            high=1,
+            search=tuple(round(0.1 * i, 1) for i in range(1, 10)),
+        ),
+    ] = 0.5
+    C: QueryCost = None
+    max_steps: MaxSteps = 1000
+    tolerance: Gap = 1e-3
 
     def __post_init__(self) -> None:
-        check(self.k >= 1, "k", self.k, "at least 1")
-        check(0 <= self.beta <= 1, "beta", self.beta, "between 0 and 1")
-        check_penalty(self.C, self.max_steps, self.tolerance)
+        check_fields(self)
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of the gap of every fit."""
-        labels_only(job, "focusedsvm")
-        X = filled(job.train.X)
         objective, total = focused_risk(job, self.k, self.beta)
-        planes = Planes()
-
-        def risk(w: Floats) -> tuple[float, Floats]:
-            value, slope = objective(X @ w)
-            return value / total, X.T @ slope / total
-
-        def fit(l2: float, start: Floats) -> tuple[Floats, Trace]:
-            return cutting_planes(risk, l2, start, planes, self.max_steps, self.tolerance)
-
-        strengths = strengths_of(job, self.C, total, STRENGTHS, USUAL_STRENGTH)
+        fit = cutting_plane_fit(filled(job.train.X), objective, total, self.max_steps, self.tolerance)
+        strengths = strengths_of(job, self.C, total, QUERY_STRENGTHS, DEFAULT_QUERY_STRENGTH)
         return best_of_path(job, fit, total, strengths, "FocusedSVM")
 
 
-def focused_risk(job: Job, k: int, beta: float) -> tuple[Callable[[Floats], tuple[float, Floats]], float]:
+def focused_risk(job: Job, k: int, beta: float) -> tuple[ScoreLoss, float]:
     """The loss Σ_q weight·[β·list part + (1 − β)·pair part] on scores, and its value at scores of 0."""
     data, weights = job.train, job.query_weights
     zeros = np.zeros(len(data))

@@ -38,7 +38,7 @@ class Common:
         ),
     ] = "auto"
     features: Annotated[
-        None | tuple[str, ...], Setting("Names or LETOR numbers of the features to use; none uses all.")
+        tuple[str, ...] | None, Setting("Names or LETOR numbers of the features to use; none uses all.")
     ] = None
     metric: Annotated[str, Setting("Metric on validation data that selects settings and stops training.")] = (
         "ndcg@10"
@@ -49,18 +49,6 @@ class Common:
     def __post_init__(self) -> None:
         check_fields(self)
         metric(self.metric)
-
-    def evaluation(self) -> Evaluate:
-        """The chosen metric as a function of data and scores, negated if smaller is better."""
-        chosen = metric(self.metric)
-        convention = convention_named(self.convention)
-        sign = 1.0 if chosen.measure.greater_is_better else -1.0
-
-        def mean(data: Dataset, scores: Floats) -> float:
-            values = evaluate_arrays(data.y, scores, data.ptr, chosen, convention, truth=data.truth)
-            return sign * float(values[str(chosen)].mean())
-
-        return mean
 
 
 @dataclass
@@ -95,7 +83,7 @@ class Learner:
         job = Job(
             preparation(train),
             None if valid is None else preparation(valid),
-            self.common.evaluation(),
+            self.measure(),
             self.common.seed,
             None if weights is None else _checked_weights(weights, train.n_queries),
             preferences,
@@ -167,7 +155,19 @@ class Learner:
 
     def measure_on(self, data: Dataset) -> float:
         """The chosen metric of this ranker's order on a data set, negated if smaller is better."""
-        return self.common.evaluation()(data, self.ordering_scores(data))
+        return self.measure()(data, self.ordering_scores(data))
+
+    def measure(self) -> Evaluate:
+        """The chosen metric as a function of data and scores, negated if smaller is better."""
+        chosen = metric(self.common.metric)
+        convention = convention_named(self.common.convention)
+        sign = 1.0 if chosen.measure.greater_is_better else -1.0
+
+        def mean(data: Dataset, scores: Floats) -> float:
+            values = evaluate_arrays(data.y, scores, data.ptr, chosen, convention, truth=data.truth)
+            return sign * float(values[str(chosen)].mean())
+
+        return mean
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write one file with everything needed to rank again; see :mod:`topkit.rankers.files`."""

@@ -14,7 +14,7 @@ from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, ClassTrees,
 from topkit.rankers.names import MODELS, RANKERS
 from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
-from topkit.rankers.transition import adopt_method, adopt_model
+from topkit.rankers.transition import adopt_method
 from topkit.scorers import Linear, Network, Trees
 
 __all__ = ["MODELS", "RANKERS", "load_ranker", "ranker", "settings_of", "space_of"]
@@ -51,13 +51,13 @@ MODELS.update(
             Network,
             Trees,
             Steps,
-            adopt_model(Comparator),
-            adopt_model(ClickLabel),
-            adopt_model(Mixture),
-            adopt_model(BoostedTrees),
-            adopt_model(BoostedProducts),
-            adopt_model(LinearClasses),
-            adopt_model(ClassTrees),
+            Comparator,
+            ClickLabel,
+            Mixture,
+            BoostedTrees,
+            BoostedProducts,
+            LinearClasses,
+            ClassTrees,
         )
     }
 )

@@ -9,7 +9,6 @@ from typing import Any, get_type_hints
 
 from topkit.data.settings import Setting
 from topkit.data.settings import settings_of as declared_settings
-from topkit.scorers import Model, OrderModel, ScoreModel
 
 SEARCHES: dict[str, Any] = {"beta": tuple(round(0.1 * i, 1) for i in range(1, 10))}
 
@@ -40,14 +39,3 @@ def adopt_method(method: Any) -> Any:
         pairs = ("preferences",) if method.__name__ in ("QBRank", "IsoRank") else ()
         method.learns_from = ("labels", *pairs, *clicks)
     return method
-
-
-def adopt_model(model: Any) -> Any:
-    """Give a model that does not inherit from ScoreModel or OrderModel yet what these provide."""
-    if not issubclass(model, Model):
-        base: Any = ScoreModel if hasattr(model, "score") else OrderModel
-        base.register(model)
-        for name in ("ordering_scores", "requires", "remark", "details"):
-            if not hasattr(model, name):
-                setattr(model, name, getattr(base, name))
-    return model

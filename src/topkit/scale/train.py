@@ -55,7 +55,7 @@ def train_in_parts(
     job = Job(
         head,
         None if valid is None else preparation(valid),
-        common.evaluation(),
+        learner.measure(),
         common.seed,
         report=report,
         metric=common.metric,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Dataset, InputError
+from topkit.data import InputError
 from topkit.rankers import Learner, load_ranker
 from topkit.serving.candidates import Candidates
 from topkit.serving.refusal import RefusedError
@@ -32,21 +32,12 @@ class Served:
         """Scores of all candidates; rankers with an order only give n, n−1, … 1 within each query."""
         try:
             data = candidates.dataset()
-            scores = self.ranker.score(data) if hasattr(self.ranker.model, "score") else self._places(data)
+            scores = self.ranker.ordering_scores(data)
         except InputError as error:
             raise RefusedError(422, str(error)) from None
         if not np.isfinite(scores).all():
             raise RefusedError(422, "the features are so large that a score is not a finite number")
         return scores
-
-    def _places(self, data: Dataset) -> NDArray[np.float64]:
-        row = {name: i for i, name in enumerate(data.names_of_documents().tolist())}
-        places = np.empty(len(data))
-        run = self.ranker.rank(data)
-        for qid in run:
-            for name, place in run[qid]:
-                places[row[name]] = place
-        return places
 
     @property
     def width(self) -> int:

@@ -14,13 +14,13 @@ from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.diversity import diverse_places
 from topkit.rankers.clicks.events import Clicks, Layout, rows_by_name, streamed
 from topkit.rankers.clicks.grades import Scale
-from topkit.scorers import Floats, Parts, Report, silent
+from topkit.scorers import Floats, Parts, Report, ScoreModel, silent
 
 Features = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class ClickLabel:
+class ClickLabel(ScoreModel):
     """Two generalised linear models over the same weights' layout, one for clicks and one for grades.
 
     A document's utility is (1 − λ)·E[gain of its grade] + λ·P(click at the first position).

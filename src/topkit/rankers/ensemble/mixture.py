@@ -15,7 +15,7 @@ from topkit.compute import over_queries
 from topkit.data import Dataset, InputError, normalise
 from topkit.rankers.ensemble.heads import Head, mixed_gain, numbers_of
 from topkit.rankers.ensemble.table import member_table
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Floats, Parts, ScoreModel
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(ScoreModel):
     """score = Σ weight·(gain that the member estimates); members of one classifier share its evaluation."""
 
     kind: ClassVar[str] = "mixture"

@@ -15,14 +15,14 @@ from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.contract import Job
 from topkit.rankers.labels import labels_only
 from topkit.rankers.multiclass.classes import Classes, grades_of
-from topkit.scorers import Floats, Linear, Model, Parts, Space, Span, Trees, check
+from topkit.scorers import Floats, Linear, Model, Parts, ScoreModel, Space, Span, Trees, check
 from topkit.scorers.trees import threads_for
 
 POSTERIORS = ("label", "above")
 
 
 @dataclass(frozen=True)
-class ClassTrees:
+class ClassTrees(ScoreModel):
     """Trees for each label, as LightGBM's text: one text for p(label), or one for each p(label > ℓ)."""
 
     kind: ClassVar[str] = "class-trees"

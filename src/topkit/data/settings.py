@@ -251,7 +251,7 @@ def _words(kind: Any) -> str:
 
 def _convert(value: Any, kind: Any) -> Any:
     """The value in this type, or _REFUSED; 3 is a float, [1, 2] a tuple, 5 a list of one."""
-    if get_origin(kind) is tuple:
+    if get_origin(kind) is tuple and value is not None:
         if isinstance(value, str | Mapping) or not isinstance(value, Sequence):
             value = (value,)
         item_kind = get_args(kind)[0]

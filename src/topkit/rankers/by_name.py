@@ -1,24 +1,150 @@
 """How a name and settings become a ranker.
 
 An entry of ``RANKERS`` is usually the method's frozen dataclass, whose fields are its settings; or a
-:class:`~topkit.rankers.gradient.Gradient`, whose settings depend on its loss and its scorer.
+:class:`Gradient`, any loss with any scorer, whose settings depend on which ones.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from os import PathLike, fspath
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
+from topkit.compute import Trace
 from topkit.data import InputError
-from topkit.data.settings import Setting, Space, check_settings, lookup, search_space, split_assignments
+from topkit.data.settings import (
+    Setting,
+    Space,
+    check_fields,
+    check_settings,
+    lookup,
+    search_space,
+    split_assignments,
+)
 from topkit.data.settings import parse_settings as parse_declared
+from topkit.losses import LOSSES, Loss, loss
+from topkit.metrics import CONVENTIONS, metric
 from topkit.rankers.files import read_model
-from topkit.rankers.gradient import Gradient, without_scorer_object
-from topkit.rankers.learner import Common, Learner
+from topkit.rankers.learner import NORMALISATION_NAMES, Learner, Preparation
 from topkit.rankers.names import MODELS, RANKERS
-from topkit.rankers.preparation import Preparation
 from topkit.rankers.transition import settings_of as declared_settings
+from topkit.scorers import SCORERS, Job, Model, Scorer
+
+
+@dataclass(frozen=True)
+class Common:
+    """Settings that every ranker takes."""
+
+    normalise: Annotated[
+        str,
+        Setting(
+            "Query-wise normalisation of the features; auto uses the default of the method.",
+            choices=("auto", *NORMALISATION_NAMES),
+        ),
+    ] = "auto"
+    features: Annotated[
+        tuple[str, ...] | None, Setting("Names or LETOR numbers of the features to use; none uses all.")
+    ] = None
+    metric: Annotated[str, Setting("Metric on validation data that selects settings and stops training.")] = (
+        "ndcg@10"
+    )
+    convention: Annotated[str, Setting("Convention of the metric.", choices=tuple(CONVENTIONS))] = "yahoo"
+    seed: Annotated[int, Setting("Seed of the random number generator.", low=0)] = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        metric(self.metric)
+
+
+def _choices(
+    loss: Annotated[str, Setting("Name of the loss.", choices=tuple(LOSSES))] = "listnet",
+    scorer: Annotated[
+        str | Scorer,
+        Setting("How scores are computed from features: a name, or a scorer object.", choices=tuple(SCORERS)),
+    ] = "linear",
+) -> None:
+    """Declares the settings that decide which others there are."""
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Minimise a loss over the scores of a scorer: RankNet, ListNet, FocusedNet, LambdaMART and others.
+
+    An entry of ``RANKERS`` names the loss and the default scorer; calling it with settings gives the method.
+    The settings of the loss, those of the scorer, and ``scorer`` itself share one namespace.
+    """
+
+    learns_from: ClassVar[tuple[str, ...]] = ("labels", "preferences")
+
+    default_loss: str
+    summary: str
+    default_scorer: str = "linear"
+    any_loss: bool = False
+    """Whether ``loss`` is a setting."""
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, **settings: Any) -> Gradient:
+        """The method with these settings."""
+        method = replace(self, chosen=settings)
+        _ = method.loss, method.scorer  # an invalid setting is an error here, not in training
+        return method
+
+    def settings(self, **chosen: Any) -> dict[str, Setting]:
+        """Every setting for the loss and the scorer that the chosen settings name."""
+        loss_name, scorer = self._named(chosen)
+        defaults = {"loss": self.default_loss, "scorer": self.default_scorer}
+        known = {
+            name: replace(setting, default=defaults[name])
+            for name, setting in declared_settings(_choices).items()
+            if name == "scorer" or self.any_loss
+        }
+        known.update(declared_settings(lookup(LOSSES, loss_name, "loss")))
+        if isinstance(scorer, str):
+            known.update(declared_settings(lookup(SCORERS, scorer, "scorer")))
+        return known
+
+    @cached_property
+    def loss(self) -> Loss:
+        name, _ = self._named(self.chosen)
+        taken = {"scorer", *self._scorer_settings}
+        if self.any_loss:
+            taken.add("loss")
+        return loss(name, **{key: value for key, value in self.chosen.items() if key not in taken})
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        _, scorer = self._named(self.chosen)
+        return SCORERS[scorer](**self._scorer_settings) if isinstance(scorer, str) else scorer
+
+    @property
+    def normalisation(self) -> str:
+        return self.scorer.normalisation
+
+    def train(self, job: Job) -> tuple[Model, list[Trace]]:
+        """The model that the scorer fits to the loss on the labels, or on the preferences of the job."""
+        if job.preferences is not None and not self.loss.pairs_given:
+            raise InputError(
+                f"the loss {self.loss.name!r} with these settings learns from labels, not from preferences",
+                "use a pairwise loss with pairs='given'",
+            )
+        truth = job.preferences if self.loss.pairs_given else job.train.y
+        if truth is None:
+            raise InputError("pairs='given' needs preferences", "pass preferences to fit, or use other pairs")
+        return self.scorer.fit(job, self.loss.on(truth, job.train.ptr, job.weights))
+
+    def _named(self, chosen: Mapping[str, Any]) -> tuple[str, str | Scorer]:
+        """The name of the loss, and the scorer, that these settings choose."""
+        name = chosen.get("loss", self.default_loss) if self.any_loss else self.default_loss
+        return str(name), chosen.get("scorer", self.default_scorer)
+
+    @cached_property
+    def _scorer_settings(self) -> dict[str, Any]:
+        _, scorer = self._named(self.chosen)
+        known = declared_settings(lookup(SCORERS, scorer, "scorer")) if isinstance(scorer, str) else {}
+        return {key: value for key, value in self.chosen.items() if key in known}
+
 
 COMMON = declared_settings(Common)
 """The settings that every ranker takes."""
@@ -99,3 +225,16 @@ def load_ranker(path: str | PathLike[str]) -> Learner:
         return ranker(name, **manifest["settings"]).install(preparation, model, [], manifest["provenance"])
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"the model file is inconsistent ({error})", file=file) from None
+
+
+def without_scorer_object(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with the name and the fields of a built-in scorer instead of the object.
+
+    So a ranker made with ``scorer=LinearScorer(l2=0.1)`` is saved like one made with ``l2=0.1``.
+    """
+    scorer = settings.get("scorer")
+    for name, kind in SCORERS.items():
+        if isinstance(scorer, kind):
+            values = {setting.name: getattr(scorer, setting.name) for setting in fields(scorer)}
+            return {**settings, "scorer": name, **values}
+    return dict(settings)

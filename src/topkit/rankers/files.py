@@ -1,12 +1,15 @@
 """The model file: a zip of a JSON manifest, .npy arrays and texts, in formats that any language can read.
 
-Nothing is pickled, so reading an untrusted file runs no code. The same model always gives the same bytes.
+Nothing is pickled, so reading an untrusted file runs no code. The same model always gives the same bytes. The
+manifest includes the provenance of the model: a fingerprint of its data, and versions.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import platform
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -17,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import InputError
-from topkit.scorers import Parts
+from topkit.data import Dataset, InputError
+from topkit.scorers import Model, Parts
+from topkit.version import __version__
 
 FORMAT = "topkit-ranker"
 VERSION = 1
@@ -102,3 +106,51 @@ def _array(content: bytes, name: str, file: str) -> NDArray[Any]:
         return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     except ValueError as error:
         raise InputError(f"the entry {name!r} is not a valid array ({error})", file=file) from None
+
+
+def fingerprint(data: Dataset) -> str:
+    """SHA-256 of features, labels, queries and kind of truth; it does not depend on the file format.
+
+    >>> a = Dataset.build([[1.0], [0.5]], [1, 0], ["q", "q"])
+    >>> fingerprint(a) == fingerprint(Dataset.build([[1.0], [0.5]], [0, 1], ["q", "q"]))
+    False
+    """
+    digest = hashlib.sha256()
+    digest.update(repr((data.X.shape, str(data.truth), data.qids)).encode("utf-8", "surrogateescape"))
+    for array in (data.X, data.y, data.ptr):
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def describe(data: Dataset) -> dict[str, Any]:
+    """The size, kind of truth and fingerprint of a data set."""
+    return {
+        "sha256": fingerprint(data),
+        "queries": data.n_queries,
+        "documents": len(data),
+        "features": data.n_features,
+        "truth": str(data.truth),
+    }
+
+
+def provenance(
+    model: Model,
+    train: Mapping[str, Any],
+    valid: Dataset | None,
+    preferences: int | None = None,
+    clicks: bool = False,
+) -> dict[str, Any]:
+    """The data and the versions that a model was made with; ``train`` comes from :func:`describe`."""
+    from importlib.metadata import version
+
+    return {
+        "train": dict(train),
+        "valid": None if valid is None else describe(valid),
+        "preferences": preferences,
+        "clicks": clicks,
+        "versions": {
+            "python": platform.python_version(),
+            "topkit": __version__,
+            **{package: version(package) for package in ("numpy", *model.requires)},
+        },
+    }

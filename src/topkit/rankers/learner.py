@@ -2,53 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from topkit.compute import Report, Trace, silent
-from topkit.data import Dataset, InputError, Run
-from topkit.data.settings import Setting, check_fields
+from topkit.data import Dataset, InputError, Run, normalise
+from topkit.data.normalise import NORMALISATIONS
 from topkit.losses import Preferences
-from topkit.metrics import CONVENTIONS, evaluate_arrays, metric
 from topkit.metrics import convention as convention_named
+from topkit.metrics import evaluate_arrays, metric
 from topkit.rankers.contract import Method
-from topkit.rankers.files import write_model
+from topkit.rankers.files import describe, provenance, write_model
 from topkit.rankers.names import MODELS
-from topkit.rankers.preparation import NORMALISATION_NAMES, Preparation, describe, provenance
 from topkit.scorers import Evaluate, Floats, Job, Model, ScoreModel, Scorer
 
 if TYPE_CHECKING:
+    from topkit.rankers.by_name import Common
     from topkit.rankers.clicks.events import Clicks
 
 
+NORMALISATION_NAMES = ("none", *NORMALISATIONS)
+"""Names of the query-wise normalisations that a preparation can apply."""
+SHOWN_NAMES = 8
+"""Feature names that an error message lists."""
+
+
 @dataclass(frozen=True)
-class Common:
-    """Settings that every ranker takes."""
+class Preparation:
+    """From raw features to the input of a model."""
 
-    normalise: Annotated[
-        str,
-        Setting(
-            "Query-wise normalisation of the features; auto uses the default of the method.",
-            choices=("auto", *NORMALISATION_NAMES),
-        ),
-    ] = "auto"
-    features: Annotated[
-        tuple[str, ...] | None, Setting("Names or LETOR numbers of the features to use; none uses all.")
-    ] = None
-    metric: Annotated[str, Setting("Metric on validation data that selects settings and stops training.")] = (
-        "ndcg@10"
-    )
-    convention: Annotated[str, Setting("Convention of the metric.", choices=tuple(CONVENTIONS))] = "yahoo"
-    seed: Annotated[int, Setting("Seed of the random number generator.", low=0)] = 0
+    normalisation: str
+    names: tuple[str, ...]
+    """Feature names of the training data, in order."""
+    named: bool
+    """Whether the training data named its features; otherwise the names are LETOR's numbers."""
+    columns: tuple[int, ...] | None = None
+    """The selected columns; None selects all."""
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        metric(self.metric)
+    @classmethod
+    def of(cls, data: Dataset, features: Sequence[str | int] | None, normalisation: str) -> Preparation:
+        """The preparation for training data; ``features`` are names or LETOR numbers, None selects all."""
+        names = data.names_of_features()
+        columns = None
+        if features is not None:
+            place = {name: i for i, name in enumerate(names)}
+            missing = [str(name) for name in features if str(name) not in place]
+            if missing:
+                raise InputError(f"the data has no feature {missing[0]!r}", f"it has {_abbreviated(names)}")
+            columns = tuple(place[str(name)] for name in features)
+            if len(set(columns)) != len(columns) or not columns:
+                raise InputError("the setting 'features' must name at least one feature, and each only once")
+        return cls(normalisation, names, data.feature_names is not None, columns)
+
+    def __call__(self, data: Dataset) -> Dataset:
+        """The data set with prepared features; InputError if its features are not those of training."""
+        if data.n_features != len(self.names):
+            raise InputError(
+                f"the ranker was trained on {len(self.names)} features, the data has {data.n_features}",
+                "use data from the same feature extraction",
+            )
+        if self.named and data.feature_names is not None and data.feature_names != self.names:
+            first = next(i for i, name in enumerate(self.names) if name != data.feature_names[i])
+            raise InputError(
+                f"feature {first + 1} is {data.feature_names[first]!r} in the data "
+                f"but was {self.names[first]!r} in training",
+                "put the features in the order of training",
+            )
+        chosen = data if self.columns is None else data.features(self.columns)
+        return chosen if self.normalisation == "none" else normalise(chosen, self.normalisation)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The preparation as it is written to a model file."""
+        return {
+            "normalisation": self.normalisation,
+            "names": self.names,
+            "named": self.named,
+            "columns": self.columns,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The preparation of a model file; KeyError, TypeError or ValueError if it is inconsistent."""
+        columns = values["columns"]
+        preparation = cls(
+            str(values["normalisation"]),
+            tuple(str(name) for name in values["names"]),
+            bool(values["named"]),
+            None if columns is None else tuple(int(column) for column in columns),
+        )
+        if preparation.normalisation not in NORMALISATION_NAMES:
+            raise ValueError(f"unknown normalisation {preparation.normalisation!r}")
+        return preparation
+
+    @property
+    def width(self) -> int:
+        """The number of features that the model sees."""
+        return len(self.names if self.columns is None else self.columns)
 
 
 @dataclass
@@ -207,3 +261,7 @@ def _checked_weights(weights: ArrayLike, queries: int) -> Floats:
     if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.sum() > 0):
         raise InputError("query weights must be finite, not negative, and not all 0")
     return checked
+
+
+def _abbreviated(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN_NAMES]) + (f", … {names[-1]}" if len(names) > SHOWN_NAMES else "")

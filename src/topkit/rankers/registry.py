@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
-from topkit.rankers.by_name import load_ranker, ranker, settings_of, space_of
+from topkit.rankers.by_name import Gradient, load_ranker, ranker, settings_of, space_of
 from topkit.rankers.clicks.method import ClickLabelRanker
 from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.ensemble import AdaBoostMH, McSVM, Mixture, TuneAndMix
-from topkit.rankers.gradient import GRADIENT_METHODS
 from topkit.rankers.isotonic import IsoRank, QBRank
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
 from topkit.rankers.multiclass import BoostedProducts, BoostedTrees, ClassTrees, LinearClasses, McRank
@@ -21,7 +20,18 @@ __all__ = ["MODELS", "RANKERS", "load_ranker", "ranker", "settings_of", "space_o
 
 RANKERS.update(
     {
-        **GRADIENT_METHODS,
+        "ranknet": Gradient("logistic", "RankNet: logistic loss on pairs"),
+        "listnet": Gradient("listnet", "ListNet: cross entropy of top-one probabilities"),
+        "listmle": Gradient("listmle", "ListMLE: likelihood of the order"),
+        "rankcosine": Gradient("rankcosine", "RankCosine: cosine of scores and labels"),
+        "topk-listnet": Gradient("topk-listnet", "ListNet with the order of the top k only"),
+        "topk-listmle": Gradient("topk-listmle", "likelihood of the first k places"),
+        "topk-rankcosine": Gradient("topk-rankcosine", "RankCosine with the order of the top k only"),
+        "focusednet": Gradient("focused", "FocusedNet: ListNet in the top k, RankNet from it to the rest"),
+        "lambdamart": Gradient("lambdarank", "LambdaMART: boosted trees on LambdaRank", "trees"),
+        "mart": Gradient("squared-error", "MART: boosted regression trees on labels", "trees"),
+        "linear-regression": Gradient("squared-error", "least squares on labels"),
+        "gradient": Gradient("listnet", "any loss with any scorer: set loss=NAME", any_loss=True),
         "ranksvm": RankSVM,
         "svmmap": SvmMap,
         "focusedsvm": FocusedSVM,

@@ -21,7 +21,7 @@ from topkit.data.partitions import Partition, Plan
 from topkit.data.streaming import queries_between, stream_dataset
 from topkit.losses import loss
 from topkit.losses.base import Objective
-from topkit.rankers.preparation import Preparation
+from topkit.rankers.learner import Preparation
 from topkit.scale.scratch import scratch
 from topkit.scorers import Floats, Report, silent
 

@@ -13,8 +13,8 @@ from topkit.data import Dataset, InputError
 from topkit.data.partitions import Plan, plan_partitions
 from topkit.data.streaming import stream_dataset
 from topkit.rankers import Learner, ranker
-from topkit.rankers.gradient import Gradient
-from topkit.rankers.preparation import provenance
+from topkit.rankers.by_name import Gradient
+from topkit.rankers.files import provenance
 from topkit.scale.memory import MIN_WORKSPACE, give_memory_back, rows_within
 from topkit.scale.sums import Recipe, Remembered, keep_loaded, spread_total, streamed_total, warm_up
 from topkit.scale.trees import spread_trees

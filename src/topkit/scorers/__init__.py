@@ -6,10 +6,10 @@ from typing import Any, Protocol, runtime_checkable
 
 from topkit.compute import Report, Trace, silent
 from topkit.data.settings import Space, Span
-from topkit.scorers.linear import LinearScorer
+from topkit.scorers.linear import Linear, LinearScorer
 from topkit.scorers.mlp import NeuralScorer
 from topkit.scorers.model import Evaluate, Floats, Job, Model, OrderModel, Parts, ScoreModel
-from topkit.scorers.network import Linear, Network
+from topkit.scorers.network import Network
 from topkit.scorers.settings import check
 from topkit.scorers.trees import Trees, TreeScorer
 

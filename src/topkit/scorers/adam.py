@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Trace
-from topkit.scorers.model import Floats, HasGradient, Job
-from topkit.scorers.network import filled
+from topkit.scorers.model import Floats, HasGradient, Job, filled
 
 Forward = Callable[[Floats, Floats], tuple[Floats, Callable[[Floats], Floats]]]
 """(X, parameters) → scores, and a function from the gradient in the scores to that in the parameters."""

@@ -1,26 +1,51 @@
-"""The linear scorer: L-BFGS to the optimum for each penalty of a grid, or Adam with early stopping."""
+"""Linear models, and their scorer: L-BFGS to the optimum for each penalty of a grid, or Adam."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from topkit.compute import Report, Trace, one_blas_thread, silent
+from topkit.compute import Report, Trace, one_blas_thread, silent, thread_map
+from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.scorers.adam import AdamPlan, adam
-from topkit.scorers.model import Floats, HasGradient, Job
-from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores
+from topkit.scorers.model import Floats, HasGradient, Job, Parts, ScoreModel, filled, row_products
 
 L2_GRID = tuple(10.0 ** -np.arange(0.0, 5.5, 0.5))
 """Penalties tried on validation data, strongest first: each fit starts from the previous one."""
 DEFAULT_L2 = 1e-3
 """The penalty without validation data."""
 
+BLOCK = 1 << 15
+"""Rows per thread task. It is fixed, so that sums over blocks do not depend on the number of threads."""
+
 Total = Callable[[Floats], tuple[float, Floats]]
 """Parameters → the loss over all queries and its gradient, wherever the data is."""
+
+
+@dataclass(frozen=True)
+class Linear(ScoreModel):
+    """score = w·x + b; a missing feature counts as 0."""
+
+    kind: ClassVar[str] = "linear"
+    weights: Floats
+    bias: float = 0.0
+
+    def score(self, data: Dataset) -> Floats:
+        return row_products(filled(data.X), self.weights[:, None])[:, 0] + self.bias
+
+    def parts(self) -> Parts:
+        return Parts(values={"bias": self.bias}, arrays={"weights": self.weights})
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        weights = np.ascontiguousarray(parts.arrays["weights"], np.float64)
+        if weights.ndim != 1:
+            raise ValueError(f"expected one row of weights, got shape {weights.shape}")
+        return cls(weights, float(parts.values["bias"]))
 
 
 @dataclass(frozen=True)
@@ -136,6 +161,22 @@ def lbfgs(
     # status 2: the line search found no lower value; with an exact gradient, that is the limit of rounding
     trace.reason = "step limit" if result.status == 1 else "settled"
     return np.asarray(result.x, np.float64), trace
+
+
+def linear_scores(X: Floats, vector: Floats) -> Floats:
+    """X·w + b for a parameter vector (w, b)."""
+    blocks = [X[i : i + BLOCK] for i in range(0, len(X), BLOCK)]
+    weights = np.ascontiguousarray(vector[:-1])
+    products: Floats = np.concatenate(thread_map(lambda part: part @ weights, blocks))
+    products += vector[-1]
+    return products
+
+
+def linear_gradient(X: Floats, slope: Floats) -> Floats:
+    """The gradient in (w, b) from the gradient in the scores."""
+    starts = range(0, len(X), BLOCK)
+    parts = thread_map(lambda i: slope[i : i + BLOCK] @ X[i : i + BLOCK], starts)
+    return np.append(np.sum(parts, axis=0), slope.sum())
 
 
 def vector_metric(job: Job) -> Callable[[Floats], float] | None:

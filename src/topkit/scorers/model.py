@@ -147,3 +147,18 @@ class HasCurvature(Protocol):
     def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and diagonal of the Hessian at these scores."""
         ...
+
+
+def filled(X: NDArray[np.float32]) -> Floats:
+    """Features as float64, with 0 for missing values."""
+    wide = X.astype(np.float64)
+    return np.nan_to_num(wide, copy=False, nan=0.0) if np.isnan(wide).any() else wide
+
+
+def row_products(X: Floats, matrix: Floats) -> Floats:
+    """X·matrix, row by row: the score of a document does not depend on the documents around it.
+
+    BLAS may round differently with the number of rows and threads; this does not.
+    """
+    products: Floats = np.einsum("ij,jk->ik", X, matrix)
+    return products

@@ -1,4 +1,4 @@
-"""Linear models and feed-forward networks in NumPy: scores, and gradients of the parameters."""
+"""Feed-forward networks in NumPy: scores, and gradients of the parameters."""
 
 from __future__ import annotations
 
@@ -9,34 +9,23 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_map
 from topkit.data import Dataset
-from topkit.scorers.model import Floats, Parts, ScoreModel
+from topkit.scorers.model import Floats, Parts, ScoreModel, filled, row_products
+
+__all__ = [
+    "ACTIVATIONS",
+    "Network",
+    "backward",
+    "filled",
+    "forward",
+    "initial_layers",
+    "pack",
+    "row_products",
+    "unpack",
+]
 
 ACTIVATIONS = ("relu", "tanh")
 """Activations of hidden layers."""
-
-
-@dataclass(frozen=True)
-class Linear(ScoreModel):
-    """score = w·x + b; a missing feature counts as 0."""
-
-    kind: ClassVar[str] = "linear"
-    weights: Floats
-    bias: float = 0.0
-
-    def score(self, data: Dataset) -> Floats:
-        return row_products(filled(data.X), self.weights[:, None])[:, 0] + self.bias
-
-    def parts(self) -> Parts:
-        return Parts(values={"bias": self.bias}, arrays={"weights": self.weights})
-
-    @classmethod
-    def of_parts(cls, parts: Parts) -> Self:
-        weights = np.ascontiguousarray(parts.arrays["weights"], np.float64)
-        if weights.ndim != 1:
-            raise ValueError(f"expected one row of weights, got shape {weights.shape}")
-        return cls(weights, float(parts.values["bias"]))
 
 
 @dataclass(frozen=True)
@@ -71,41 +60,6 @@ class Network(ScoreModel):
         if parts.values["activation"] not in ACTIVATIONS:
             raise ValueError(f"unknown activation {parts.values['activation']!r}")
         return cls(layers, parts.values["activation"])
-
-
-def filled(X: NDArray[np.float32]) -> Floats:
-    """Features as float64, with 0 for missing values."""
-    wide = X.astype(np.float64)
-    return np.nan_to_num(wide, copy=False, nan=0.0) if np.isnan(wide).any() else wide
-
-
-def row_products(X: Floats, matrix: Floats) -> Floats:
-    """X·matrix, row by row: the score of a document does not depend on the documents around it.
-
-    BLAS may round differently with the number of rows and threads; this does not.
-    """
-    products: Floats = np.einsum("ij,jk->ik", X, matrix)
-    return products
-
-
-BLOCK = 1 << 15
-"""Rows per thread task. It is fixed, so that sums over blocks do not depend on the number of threads."""
-
-
-def linear_scores(X: Floats, vector: Floats) -> Floats:
-    """X·w + b for a parameter vector (w, b)."""
-    blocks = [X[i : i + BLOCK] for i in range(0, len(X), BLOCK)]
-    weights = np.ascontiguousarray(vector[:-1])
-    products: Floats = np.concatenate(thread_map(lambda part: part @ weights, blocks))
-    products += vector[-1]
-    return products
-
-
-def linear_gradient(X: Floats, slope: Floats) -> Floats:
-    """The gradient in (w, b) from the gradient in the scores."""
-    starts = range(0, len(X), BLOCK)
-    parts = thread_map(lambda i: slope[i : i + BLOCK] @ X[i : i + BLOCK], starts)
-    return np.append(np.sum(parts, axis=0), slope.sum())
 
 
 def initial_layers(sizes: list[int], activation: str, seed: int) -> list[tuple[Floats, Floats]]:

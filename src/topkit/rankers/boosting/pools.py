@@ -13,7 +13,7 @@ from topkit.data import Dataset
 from topkit.metrics.compiled import Measured
 from topkit.rankers.boosting.steps import Steps
 from topkit.scorers import Floats, Linear, Model
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 WEAK = ("threshold", "feature")
 """Kinds of weak rankers."""

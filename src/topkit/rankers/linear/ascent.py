@@ -13,7 +13,7 @@ from topkit.data.settings import Setting, check_fields
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.linear.climb import Climb, climb_on
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 FIRST_STEP = 0.05
 """The first step of a weight, relative to its size; as in RankLib."""

@@ -10,7 +10,7 @@ import numpy as np
 from topkit.compute import Trace, thread_map
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 
 @dataclass(frozen=True)

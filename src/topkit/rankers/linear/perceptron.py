@@ -11,7 +11,7 @@ from topkit.compute import Trace
 from topkit.data.settings import Setting, check_fields
 from topkit.metrics.compiled import worst_ties
 from topkit.scorers import Job, Linear
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 
 @dataclass(frozen=True)

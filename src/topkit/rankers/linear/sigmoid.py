@@ -15,7 +15,7 @@ from topkit.losses import Objective, loss
 from topkit.rankers.by_name import ranker as ranker_named
 from topkit.rankers.learner import Learner
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 FIRST_STEP = 0.05
 """The first step size η, as published."""

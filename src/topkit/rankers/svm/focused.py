@@ -24,7 +24,7 @@ from topkit.rankers.svm.path import (
 )
 from topkit.rankers.svm.precision import cuts_of_top
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 
 @dataclass(frozen=True)

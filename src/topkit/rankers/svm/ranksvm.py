@@ -19,7 +19,7 @@ from topkit.rankers.svm.path import (
     strengths_of,
 )
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 NEWTON_SHARE = 1e-4
 """Newton's tolerance relative to the setting: it converges so fast that stopping early saves nothing."""

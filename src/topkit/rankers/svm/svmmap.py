@@ -19,7 +19,7 @@ from topkit.rankers.svm.path import (
 )
 from topkit.rankers.svm.precision import whole_lists
 from topkit.scorers import Job, Linear
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 
 @dataclass(frozen=True)

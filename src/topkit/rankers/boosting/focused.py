@@ -16,6 +16,7 @@ from topkit.losses.focused import top_rows
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers.boosting.loop import Boosting, Lists, Pairs
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
+from topkit.rankers.pairs import Beta, TopSize
 from topkit.scorers import Job, Model
 
 
@@ -39,16 +40,8 @@ class FocusedBoost:
     learns_from: ClassVar[tuple[str, ...]] = ("labels",)
     summary: ClassVar[str] = "FocusedBoost: AdaRank in the top k, RankBoost from it to the rest"
 
-    k: Annotated[int, Setting("Number of documents at the top whose order counts.", low=1)] = 10
-    beta: Annotated[
-        float,
-        Setting(
-            "Weight of the order of the top k against the pairs from it to the rest.",
-            low=0,
-            high=1,
-            search=tuple(round(0.1 * i, 1) for i in range(1, 10)),
-        ),
-    ] = 0.5
+    k: TopSize = 10
+    beta: Beta = 0.5
     rounds: Annotated[int, Setting("Maximum number of rounds.", low=1)] = 300
     weak: Annotated[
         str,

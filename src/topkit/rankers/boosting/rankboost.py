@@ -9,7 +9,7 @@ from topkit.compute import Trace
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.boosting.loop import Boosting, Pairs
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
-from topkit.rankers.pairs import PAIR_SETS, pair_objective
+from topkit.rankers.pairs import PairSet, PairTop, pair_objective
 from topkit.scorers import Job, Model
 
 
@@ -42,8 +42,8 @@ class RankBoost:
     thresholds: Annotated[
         int, Setting("Maximum thresholds per feature.", low=1, high=MOST_THRESHOLDS, search=(10, 32, 100))
     ] = 32
-    pairs: Annotated[str, Setting("Pairs of documents to learn from.", choices=PAIR_SETS)] = "all"
-    k: Annotated[int, Setting("Size of the top, for the pairs topk and focused.", low=1)] = 10
+    pairs: PairSet = "all"
+    k: PairTop = 10
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from topkit.compute import Trace
-from topkit.data.settings import Setting, check_fields
 from topkit.losses import loss
-from topkit.rankers.svm.path import (
-    DEFAULT_QUERY_STRENGTH,
-    QUERY_STRENGTHS,
-    Gap,
-    MaxSteps,
-    QueryCost,
-    ScoreLoss,
-    TopK,
-    best_of_path,
-    cutting_plane_fit,
-    strengths_of,
-)
+from topkit.rankers.pairs import Beta, TopSize
+from topkit.rankers.svm.path import QuerySVM, ScoreLoss
 from topkit.rankers.svm.precision import cuts_of_top
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.model import filled
 
 
 @dataclass(frozen=True)
-class FocusedSVM:
+class FocusedSVM(QuerySVM):
     """FocusedSVM: ½‖w‖² + C Σ_q [β ζ_q + (1 − β) Σ_{u∈T, v∈F} ξ_uv].
 
     ζ_q is the mean, over the cuts r = 1…k−1 of the order of the top k (T), of SVM-MAP's loss with the first r
@@ -44,33 +32,15 @@ class FocusedSVM:
     'q:1'
     """
 
-    normalisation: ClassVar[str] = "min-max"
-    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
     summary: ClassVar[str] = "FocusedSVM: SVM-MAP in the top k, RankSVM from it to the rest"
 
-    k: TopK = 10
-    beta: Annotated[
-        float,
-        Setting(
-            "Weight of the order of the top k against the pairs from it to the rest.",
-            low=0,
-            high=1,
-            search=tuple(round(0.1 * i, 1) for i in range(1, 10)),
-        ),
-    ] = 0.5
-    C: QueryCost = None
-    max_steps: MaxSteps = 1000
-    tolerance: Gap = 1e-3
-
-    def __post_init__(self) -> None:
-        check_fields(self)
+    k: TopSize = 10
+    beta: Beta = 0.5
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of the gap of every fit."""
         objective, total = focused_risk(job, self.k, self.beta)
-        fit = cutting_plane_fit(filled(job.train.X), objective, total, self.max_steps, self.tolerance)
-        strengths = strengths_of(job, self.C, total, QUERY_STRENGTHS, DEFAULT_QUERY_STRENGTH)
-        return best_of_path(job, fit, total, strengths, "FocusedSVM")
+        return self.minimise(job, objective, total, "FocusedSVM")
 
 
 def focused_risk(job: Job, k: int, beta: float) -> tuple[ScoreLoss, float]:

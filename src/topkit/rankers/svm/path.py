@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from topkit.compute import Trace, one_blas_thread
-from topkit.data.settings import Setting, Span
+from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.svm.bundle import Planes, cutting_planes
 from topkit.scorers import Floats, Job, Linear
+from topkit.scorers.model import filled
 
 PAIR_STRENGTHS = tuple(10.0 ** np.arange(0.0, 6.0, 0.5))
 """C times the number of pairs, tried on validation data."""
@@ -21,22 +23,36 @@ QUERY_STRENGTHS = tuple(10.0 ** np.arange(0.0, 4.5, 0.5))
 DEFAULT_QUERY_STRENGTH = 100.0
 """C times the number of queries without validation data."""
 
-QueryCost = Annotated[
-    float | None,
-    Setting(
-        "Weight C of the loss; none selects it on validation data.",
-        above=0,
-        search=Span(1e-4, 100.0, log=True),
-    ),
-]
+COST = "Weight C of the loss; none selects it on validation data."
 MaxSteps = Annotated[int, Setting("Maximum steps of the solver.", low=1)]
-Gap = Annotated[float, Setting("Stop when the duality gap is at most this share of the objective.", above=0)]
-TopK = Annotated[int, Setting("Number of documents at the top whose order counts.", low=1)]
 
 Fit = Callable[[float, Floats], tuple[Floats, Trace]]
 """(l2, start) → weights and trace of ½·l2·‖w‖² + mean loss."""
 ScoreLoss = Callable[[Floats], tuple[float, Floats]]
 """Scores → value and subgradient of a convex loss."""
+
+
+@dataclass(frozen=True)
+class QuerySVM:
+    """Settings and solver of the SVM rankers whose loss is a sum over queries, solved by cutting planes."""
+
+    normalisation: ClassVar[str] = "min-max"
+    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
+
+    C: Annotated[float | None, Setting(COST, above=0, search=Span(1e-4, 100.0, log=True))] = None
+    max_steps: MaxSteps = 1000
+    tolerance: Annotated[
+        float, Setting("Stop when the duality gap is at most this share of the objective.", above=0)
+    ] = 1e-3
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def minimise(self, job: Job, objective: ScoreLoss, total: float, name: str) -> tuple[Linear, list[Trace]]:
+        """The model for the best C, and the trace of the gap of every fit; ``total`` scales the loss."""
+        fit = cutting_plane_fit(filled(job.train.X), objective, total, self.max_steps, self.tolerance)
+        strengths = strengths_of(job, self.C, total, QUERY_STRENGTHS, DEFAULT_QUERY_STRENGTH)
+        return best_of_path(job, fit, total, strengths, name)
 
 
 def cutting_plane_fit(X: Floats, objective: ScoreLoss, total: float, max_steps: int, tolerance: float) -> Fit:

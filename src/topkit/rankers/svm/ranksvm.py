@@ -7,10 +7,11 @@ from typing import Annotated, ClassVar
 
 from topkit.compute import Trace
 from topkit.data.settings import Setting, Span, check_fields
-from topkit.rankers.pairs import PAIR_SETS
+from topkit.rankers.pairs import PairSet, PairTop
 from topkit.rankers.svm.newton import newton
 from topkit.rankers.svm.pairs import LOSSES, Pairs
 from topkit.rankers.svm.path import (
+    COST,
     DEFAULT_PAIR_STRENGTH,
     PAIR_STRENGTHS,
     MaxSteps,
@@ -48,16 +49,9 @@ class RankSVM:
     summary: ClassVar[str] = "RankSVM: linear, hinge or squared hinge on pairs"
 
     loss: Annotated[str, Setting("Loss of a pair.", choices=LOSSES)] = "squared-hinge"
-    pairs: Annotated[str, Setting("Pairs of documents to learn from.", choices=PAIR_SETS)] = "all"
-    k: Annotated[int, Setting("Size of the top, for the pairs topk and focused.", low=1)] = 10
-    C: Annotated[
-        float | None,
-        Setting(
-            "Weight C of the loss; none selects it on validation data.",
-            above=0,
-            search=Span(1e-7, 10.0, log=True),
-        ),
-    ] = None
+    pairs: PairSet = "all"
+    k: PairTop = 10
+    C: Annotated[float | None, Setting(COST, above=0, search=Span(1e-7, 10.0, log=True))] = None
     max_steps: MaxSteps = 1000
     tolerance: Annotated[
         float,

@@ -6,24 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from topkit.compute import Trace
-from topkit.data.settings import Setting, check_fields
-from topkit.rankers.svm.path import (
-    DEFAULT_QUERY_STRENGTH,
-    QUERY_STRENGTHS,
-    Gap,
-    MaxSteps,
-    QueryCost,
-    best_of_path,
-    cutting_plane_fit,
-    strengths_of,
-)
+from topkit.data.settings import Setting
+from topkit.rankers.svm.path import QuerySVM
 from topkit.rankers.svm.precision import whole_lists
 from topkit.scorers import Job, Linear
-from topkit.scorers.model import filled
 
 
 @dataclass(frozen=True)
-class SvmMap:
+class SvmMap(QuerySVM):
     """SVM-MAP: ½‖w‖² + C Σ_q max_z [1 − AP(z) + w·Ψ(z) − w·Ψ(truth)] over all rankings z of query q.
 
     Ψ(z) = Σ z_ij (x_i − x_j)/(|R||N|) over relevant i and irrelevant j, with z_ij = 1 if z puts i above j,
@@ -38,23 +28,12 @@ class SvmMap:
     'q:1'
     """
 
-    normalisation: ClassVar[str] = "min-max"
-    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
     summary: ClassVar[str] = "SVM-MAP: linear, an upper bound of 1 − AP by cutting planes"
 
     rel: Annotated[float, Setting("Smallest label of a relevant document.")] = 1.0
     k: Annotated[int, Setting("Relevant documents at the top of a full order.", low=1)] = 10
-    C: QueryCost = None
-    max_steps: MaxSteps = 1000
-    tolerance: Gap = 1e-3
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of the gap of every fit."""
         tasks = whole_lists(job.train, job.query_weights, self.rel, self.k)
-        total = float(tasks.weights.sum())
-        fit = cutting_plane_fit(filled(job.train.X), tasks, total, self.max_steps, self.tolerance)
-        strengths = strengths_of(job, self.C, total, QUERY_STRENGTHS, DEFAULT_QUERY_STRENGTH)
-        return best_of_path(job, fit, total, strengths, "SVM-MAP")
+        return self.minimise(job, tasks, float(tasks.weights.sum()), "SVM-MAP")

@@ -20,7 +20,7 @@ import topkit as tk
 from bench.timing import best_of, show
 from topkit.compute import thread_count
 from topkit.metrics.significance import holm, paired_t, randomisation
-from topkit.rankers.linear import pair_margins, refine
+from topkit.rankers.linear import pair_margins, refine_with_sigmoid
 
 Floats = NDArray[np.float64]
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
@@ -281,7 +281,10 @@ def margins() -> None:
     figure, axes = plt.subplots(figsize=(5.5, 3.5), layout="constrained")
     for title, base in (("perceptron", "perceptron"), ("RankSVM", "ranksvm")):
         fitted = tk.ranker(base, metric="map", convention="letor3").fit(train, valid)
-        for name, ranker in ((title, fitted), (f"{title} + sigmoid", refine(fitted, train, valid))):
+        for name, ranker in (
+            (title, fitted),
+            (f"{title} + sigmoid", refine_with_sigmoid(fitted, train, valid)),
+        ):
             found = pair_margins(train, ranker.score(train), bins=60)
             print(
                 f"{name:<22} {found.pairs} pairs, {found.wrong:.1%} wrong, "

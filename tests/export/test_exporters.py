@@ -1,4 +1,4 @@
-"""Corners of the formats: missing features, chosen features, constants, thresholds, and what is refused."""
+"""Special cases of the formats: missing features, chosen features, constants, thresholds, and errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import topkit as tk
 from tests.cli.test_commands import said, topkit
-from tests.export.evaluators import score_queries
+from tests.support.export import score_queries
 from topkit.export import EXPORTERS, export_ranker, portable
 from topkit.export.forms import Portable, Tree, TreesForm, float32_above, float32_at_most
 from topkit.export.solr import before_slack
@@ -86,14 +86,14 @@ def test_refusals_that_need_no_data(ragged: tk.Dataset) -> None:
     with pytest.raises(tk.InputError, match="not fitted"):
         export_ranker(tk.ranker("listnet"), "json")
     fitted = tk.ranker("bestfeature").fit(ragged)
-    with pytest.raises(tk.InputError, match=r"no export format 'pmml'; choose from onnx, elasticsearch"):
+    with pytest.raises(tk.InputError, match=r"unknown export format 'pmml'; choose from onnx, elasticsearch"):
         export_ranker(fitted, "pmml")
 
     class Comparator:
         kind = "comparator"
 
     fitted.model = Comparator()  # type: ignore[assignment]
-    with pytest.raises(tk.InputError, match="no score by themselves"):
+    with pytest.raises(tk.InputError, match="orders documents without scoring them"):
         export_ranker(fitted, "json")
 
 

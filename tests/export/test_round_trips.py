@@ -1,4 +1,4 @@
-"""Every ranker in every format gives its own scores to an evaluator that shares no code, or says why not."""
+"""Every ranker in every format scores the same in an evaluator that shares no code, or says why not."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.export.evaluators import score_queries
+from tests.support.export import score_queries
 from topkit.export import EXPORTERS, FORMS, export_ranker
 from topkit.rankers import settings_of
-from topkit.scorers import SCORERS
+from topkit.scorers import SCORERS, OrderModel
 
 QUICK = {"max_steps": 60, "epochs": 2, "trees": 15, "rounds": 40, "restarts": 1, "sweeps": 2, "steps": 5}
 """Settings that make fits quick, wherever a ranker has them."""
@@ -47,19 +47,19 @@ def fitted(folder: Path, name: str, scorer: str, normalise: str) -> tuple[Any, A
     settings |= {key: value for key, value in QUICK.items() if key in known}
     train, test = parts(folder)
     ranker = tk.ranker(name, normalise=normalise, **settings).fit(train)
-    return ranker, ranker.score(test) if hasattr(ranker.model, "score") else None
+    return ranker, ranker.ordering_scores(test)
 
 
 def refusal(ranker: Any, form: str) -> str | None:
     """Words that a refusal must have, or None where the round trip must work."""
-    if not hasattr(ranker.model, "score"):
-        return "no score by themselves"
+    if isinstance(ranker.model, OrderModel):
+        return "orders documents without scoring them"
     if ranker.model.kind not in FORMS:
         return "not a linear function"
     if form in ENGINES and ranker.preparation.normalisation != "none":
         return "normalises features within each query"
     if form in ("elasticsearch", "elasticsearch-ranklib") and ranker.model.kind == "network":
-        return "no neural networks"
+        return "not neural networks"
     return None
 
 

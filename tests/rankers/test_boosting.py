@@ -83,7 +83,7 @@ def test_rankboost_learns_from_given_pairs() -> None:
     )
     labelled = tk.ranker("rankboost", rounds=20).fit(data)
     np.testing.assert_allclose(given_pairs.score(data), labelled.score(data), atol=1e-9)
-    with pytest.raises(tk.InputError, match="belong together"):
+    with pytest.raises(tk.InputError, match="must be used together"):
         tk.ranker("rankboost", pairs="given").fit(data)
 
 

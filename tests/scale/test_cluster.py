@@ -13,10 +13,9 @@ import pytest
 
 import topkit as tk
 from topkit.compute.cluster import Cluster, ClusterError, connected
-from topkit.fusion import fuse
+from topkit.fusion import fuse, learns_across_queries
 from topkit.rankers.checks import easy_data
 from topkit.scale import build_dataset_on, evaluate_on, fuse_on, train_in_parts
-from topkit.scale.maps import LEARN_ACROSS_QUERIES
 
 pytestmark = [
     pytest.mark.slow,
@@ -101,7 +100,7 @@ def test_aggregation_as_a_map(cluster: Cluster) -> None:
             lists[f"q{q}"] = [(f"d{d}", float(s)) for d, s in zip(documents, scores, strict=True)]
         runs.append(tk.Run.of(lists, name))
     for method in tk.AGGREGATORS:
-        if method in LEARN_ACROSS_QUERIES:
+        if learns_across_queries(method):
             with pytest.raises(tk.InputError, match="learns from all queries"):
                 fuse_on(cluster, runs, method)
         else:

@@ -1,4 +1,4 @@
-"""Scorers against what they should find: closed forms, finite differences, LightGBM's own regression."""
+"""Scorers compared with closed forms, finite differences and LightGBM's own regression."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from topkit.compute import NotConverged, Trace
+from topkit.compute import MissingExtraError, NotConverged, Trace
 from topkit.data import Dataset, InputError, normalise
-from topkit.losses import LOSSES, loss
+from topkit.losses import LOSSES, Objective, loss
 from topkit.rankers.checks import easy_data, quality
-from topkit.scorers import SCORERS, LinearScorer, NeuralScorer, Problem, TreeScorer
+from topkit.scorers import SCORERS, Job, LinearScorer, NeuralScorer, TreeScorer
 from topkit.scorers.linear import L2_GRID
 from topkit.scorers.network import backward, forward, initial_layers, pack, unpack
 from topkit.scorers.torch import TorchScorer
@@ -22,17 +22,18 @@ from topkit.scorers.torch import TorchScorer
 DATA = normalise(easy_data(30), "z-score")
 
 
-def problem(name: str = "listnet", valid: tk.Dataset | None = None, **settings: Any) -> Problem:
-    measure = None
-    if valid is not None:
-        measure = lambda scores: float(tk.evaluate(valid, scores, "ndcg@5").mean["ndcg@5"])  # noqa: E731
-    objective = loss(name, **settings).on(DATA.y, DATA.ptr)
-    return Problem(DATA, objective, float(DATA.n_queries), valid, measure)
+def problem(name: str = "listnet", valid: tk.Dataset | None = None, **settings: Any) -> tuple[Job, Objective]:
+    """A job on ``DATA``, and a loss on its labels."""
+
+    def measure(data: tk.Dataset, scores: Any) -> float:
+        return float(tk.evaluate(data, scores, "ndcg@5").mean["ndcg@5"])
+
+    return Job(DATA, valid, measure), loss(name, **settings).on(DATA.y, DATA.ptr)
 
 
 def test_least_squares_is_the_closed_form() -> None:
     """(2·XᵀX/L + l2·I) w = 2·Xᵀy/L with a free intercept, where L = Σy² is the loss at s = 0."""
-    model, traces = LinearScorer(l2=0.7, tolerance=1e-10).fit(problem("squared-error"))
+    model, traces = LinearScorer(l2=0.7, tolerance=1e-10).fit(*problem("squared-error"))
     X = np.hstack([DATA.X.astype(float), np.ones((len(DATA), 1))])
     penalty = np.diag([0.7] * 4 + [0.0])
     y = DATA.y.astype(float)
@@ -47,8 +48,8 @@ def test_least_squares_is_the_closed_form() -> None:
 )
 def test_lbfgs_finds_a_real_optimum(name: str) -> None:
     """At the optimum the gradient in w is 0: no direction lowers the objective."""
-    model, _ = LinearScorer(l2=0.01, tolerance=1e-8).fit(problem(name))
-    objective = problem(name).objective
+    model, _ = LinearScorer(l2=0.01, tolerance=1e-8).fit(*problem(name))
+    _, objective = problem(name)
     _, slope = objective(model.score(DATA))
     gradient = DATA.X.astype(float).T @ slope / objective(np.zeros(len(DATA)))[0] + 0.01 * model.weights
     assert np.abs(gradient).max() < 1e-6
@@ -56,9 +57,9 @@ def test_lbfgs_finds_a_real_optimum(name: str) -> None:
 
 def test_warm_starts_end_where_cold_ones_do() -> None:
     valid = normalise(easy_data(10, seed=1), "z-score")
-    warm, traces = LinearScorer(tolerance=1e-9).fit(problem(valid=valid))
+    warm, traces = LinearScorer(tolerance=1e-9).fit(*problem(valid=valid))
     assert len(traces) == len(L2_GRID)
-    cold = [LinearScorer(l2=l2, tolerance=1e-9).fit(problem())[0].weights for l2 in L2_GRID]
+    cold = [LinearScorer(l2=l2, tolerance=1e-9).fit(*problem())[0].weights for l2 in L2_GRID]
     assert any(np.allclose(warm.weights, weights, rtol=1e-4, atol=1e-5) for weights in cold)
 
 
@@ -80,20 +81,20 @@ def test_backward_is_the_slope_of_forward(hidden: tuple[int, ...], activation: s
 
 
 def test_the_network_scores_as_it_was_trained() -> None:
-    model, _ = NeuralScorer(hidden=(6, 3), epochs=2).fit(problem())
+    model, _ = NeuralScorer(hidden=(6, 3), epochs=2).fit(*problem())
     states = forward(model.layers, DATA.X.astype(float), "relu")
     np.testing.assert_allclose(model.score(DATA), states[-1][:, 0], rtol=1e-12)
 
 
 def test_adam_reaches_what_lbfgs_reaches() -> None:
-    """Adam weighs the penalty against the mean loss a query, L-BFGS against the loss at s = 0."""
-    start = problem().objective(np.zeros(len(DATA)))[0]
-    exact, traces = LinearScorer(l2=0.1).fit(problem())
+    """Adam weighs the penalty against the mean loss per query, L-BFGS against the loss at s = 0."""
+    start = problem()[1](np.zeros(len(DATA)))[0]
+    exact, traces = LinearScorer(l2=0.1).fit(*problem())
     settings = {"optimiser": "adam", "max_steps": 200, "rate": 0.05, "patience": 200}
-    rough, _ = LinearScorer(l2=0.1 * start / 30, **settings).fit(problem())
+    rough, _ = LinearScorer(l2=0.1 * start / 30, **settings).fit(*problem())
 
     def objective(model: Any) -> float:
-        return problem().objective(model.score(DATA))[0] / start + 0.05 * float(model.weights @ model.weights)
+        return problem()[1](model.score(DATA))[0] / start + 0.05 * float(model.weights @ model.weights)
 
     assert objective(exact) == pytest.approx(traces[0].values[-1])
     assert objective(exact) <= objective(rough) < objective(exact) * 1.01
@@ -101,15 +102,14 @@ def test_adam_reaches_what_lbfgs_reaches() -> None:
 
 def test_early_stopping_keeps_the_best_epoch() -> None:
     valid = normalise(easy_data(15, seed=1, noise=0.5), "z-score")
-    task = problem(valid=valid)
+    job, objective = problem(valid=valid)
     for scorer in (
         NeuralScorer(epochs=30, patience=5, rate=0.02),
         LinearScorer(optimiser="adam", max_steps=30, patience=5),
         TreeScorer(trees=40, patience=5, min_leaf=3),
     ):
-        model, (trace,) = scorer.fit(task)
-        assert task.measure is not None
-        assert task.measure(model.score(valid)) == pytest.approx(trace.best)
+        model, (trace,) = scorer.fit(job, objective)
+        assert job.judge(model.score(valid)) == pytest.approx(trace.best)
         assert trace.best == max(trace.values)
 
 
@@ -117,7 +117,7 @@ def test_trees_on_squared_error_are_lightgbm_regression() -> None:
     """The same trees as LightGBM 4.7's own objective, without a penalty."""
     import lightgbm
 
-    model, _ = TreeScorer(trees=12, leaves=5, rate=0.2, min_leaf=8, l2=0.0).fit(problem("squared-error"))
+    model, _ = TreeScorer(trees=12, leaves=5, rate=0.2, min_leaf=8, l2=0.0).fit(*problem("squared-error"))
     own = lightgbm.train(
         {"objective": "regression", "num_leaves": 5, "learning_rate": 0.2, "min_data_in_leaf": 8,
          "min_sum_hessian_in_leaf": 0.0, "boost_from_average": False, "verbosity": -1, "num_threads": 1,
@@ -173,15 +173,17 @@ def test_any_torch_module_learns() -> None:
         return torch.nn.Sequential(torch.nn.Linear(features, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
 
     valid = normalise(easy_data(15, seed=1), "z-score")
-    model, (trace,) = TorchScorer(module, epochs=20, rate=0.02).fit(problem("topk-listmle", valid, k=3))
+    by_name = tk.ranker("listnet", scorer=TorchScorer(module, epochs=5, rate=0.02)).fit(easy_data(10))
+    assert quality(by_name, easy_data(10)) > 0.5
+    model, (trace,) = TorchScorer(module, epochs=20, rate=0.02).fit(*problem("topk-listmle", valid, k=3))
     assert trace.best > 0.9
     assert tk.evaluate(valid, model.score(valid), "ndcg@5").mean["ndcg@5"] == pytest.approx(trace.best)
 
 
 @pytest.mark.skipif(HAS_TORCH, reason="PyTorch is installed")
 def test_without_torch_the_extra_is_named() -> None:
-    with pytest.raises(tk.InputError, match=r"topkit\[torch\]"):
-        TorchScorer(lambda features: None).fit(problem())
+    with pytest.raises(MissingExtraError, match=r"topkit\[torch\]"):
+        TorchScorer(lambda features: None).fit(*problem())
 
 
 def test_trees_say_when_there_is_nothing_to_split() -> None:

@@ -1,12 +1,12 @@
-"""Export: a fitted ranker in the formats that other programs read."""
+"""Export: a fitted ranker in formats that other programs read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
 
-from topkit.data import InputError
 from topkit.data.files import written_whole
+from topkit.data.settings import lookup
 from topkit.export.elasticsearch import to_elasticsearch, to_elasticsearch_ranklib
 from topkit.export.forms import FORMS, LinearForm, NetworkForm, Portable, Tree, TreesForm, portable
 from topkit.export.onnx import to_onnx
@@ -21,24 +21,22 @@ EXPORTERS: dict[str, Callable[[Portable], bytes]] = {
     "solr": to_solr,
     "json": to_json,
 }
-"""Name of a format → what writes a ranker in it; it raises InputError with the reason where it cannot."""
+"""Format → function that writes a ranker in it, or raises InputError with the reason why it cannot."""
 
 
 def export_ranker(ranker: Learner, to: str) -> bytes:
-    """A fitted ranker in the format ``to``; InputError with the reason where the format has no place for it.
+    """A fitted ranker in the format ``to``; InputError with the reason if the format cannot represent it.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [1, 0, 0], ["q", "q", "q"])
     >>> export_ranker(tk.ranker("bestfeature").fit(data), "json")[:25]
     b'{\\n "format": "topkit-json'
     """
-    if to not in EXPORTERS:
-        raise InputError(f"there is no export format {to!r}", f"choose from {', '.join(EXPORTERS)}")
-    return EXPORTERS[to](portable(ranker))
+    return lookup(EXPORTERS, to, "export format")(portable(ranker))
 
 
 def write_export(ranker: Learner, to: str, path: str | PathLike[str]) -> None:
-    """Write :func:`export_ranker` to a file, whole or not at all."""
+    """Write :func:`export_ranker` to a file; on an error, an existing file stays as it is."""
     content = export_ranker(ranker, to)
     with written_whole(path) as temporary:
         temporary.write_bytes(content)

@@ -1,9 +1,9 @@
-"""Elasticsearch and OpenSearch: their Learning to Rank plugins, which read the same bodies.
+"""Elasticsearch and OpenSearch: their Learning to Rank plugins, which read the same JSON.
 
-The file holds two JSON bodies: ``featureset`` for ``PUT _ltr/_featureset/NAME``, a skeleton whose queries
-are for you to write (each placeholder matches nothing and so gives 0), and ``createmodel`` for
+The file has two JSON bodies: ``featureset`` for ``PUT _ltr/_featureset/NAME``, a template in which you write
+the query of each feature (the placeholders match nothing, so they give 0), and ``createmodel`` for
 ``POST _ltr/_featureset/NAME/_createmodel``. Linear models are ``model/linear``; trees are
-``model/xgboost+json``, or ``model/ranklib`` for those who have RankLib models already.
+``model/xgboost+json``, or ``model/ranklib`` for systems that already use RankLib models.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from topkit.export.text import json_bytes
 
 ENGINE = "the Learning to Rank plugin of Elasticsearch and OpenSearch"
 CONSTANT = "topkit_constant"
-"""The feature that is always 1: the plugin's linear model has no constant of its own."""
+"""A feature that is always 1: the plugin's linear model has no constant term."""
 
 
 def to_elasticsearch(what: Portable) -> bytes:
@@ -46,7 +46,7 @@ def _bodies(what: Portable, tree_type: str, write_trees: Callable[[Portable, Tre
     features = [_placeholder(name) for name in what.features]
     if isinstance(what.form, NetworkForm):
         raise InputError(
-            f"{ENGINE} has linear models and trees, but no neural networks",
+            f"{ENGINE} supports linear models and trees, not neural networks",
             "train with scorer=linear or scorer=trees, or export to onnx or solr",
         )
     if isinstance(what.form, LinearForm):
@@ -81,7 +81,7 @@ def _always_one() -> dict[str, Any]:
 
 
 def xgboost_trees(what: Portable, form: TreesForm) -> str:
-    """XGBoost's JSON dump: a split says ``yes`` to x < split_condition, in 32 bits."""
+    """XGBoost's JSON dump: a split goes to ``yes`` if x < split_condition, in 32 bits."""
     return json.dumps([_xgboost_node(what, tree, 0, 0) for tree in form.trees], allow_nan=False)
 
 
@@ -116,11 +116,11 @@ def ranklib_trees(what: Portable, form: TreesForm) -> str:
 
 def _ranklib_node(tree: Tree, node: int, side: str, depth: int) -> list[str]:
     indent = "\t" * depth
-    opened = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
+    opening = f'{indent}<split pos="{side}">' if side else f"{indent}<split>"
     if tree.feature[node] < 0:
-        return [opened, f"{indent}\t<output> {float(tree.value[node])!r} </output>", f"{indent}</split>"]
+        return [opening, f"{indent}\t<output> {float(tree.value[node])!r} </output>", f"{indent}</split>"]
     return [
-        opened,
+        opening,
         f"{indent}\t<feature> {int(tree.feature[node]) + 1} </feature>",
         f"{indent}\t<threshold> {float32_at_most(float(tree.threshold[node]))!r} </threshold>",
         *_ranklib_node(tree, int(tree.left[node]), "left", depth + 1),

@@ -1,7 +1,7 @@
-"""What a model is once training is over: a linear function, a sum of trees, or a small network.
+"""The three forms of trained models: a linear function, a sum of trees, or a small network.
 
-Every exporter writes these three forms and knows no ranker; every model that scores becomes one of them, by
-its line in :data:`FORMS`. So a new ranker is exported everywhere once its model has a form.
+Exporters write these forms and do not know rankers; :data:`FORMS` converts each kind of model to its form. So
+one line there makes a new kind of model available in every format.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from topkit.data import InputError
 from topkit.rankers import Learner
-from topkit.scorers import Floats
+from topkit.scorers import Floats, ScoreModel
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class NetworkForm:
 
 @dataclass(frozen=True)
 class Tree:
-    """A regression tree: node 0 is the root, a node without a feature (−1) is a leaf.
+    """A regression tree: node 0 is the root, a node with feature −1 is a leaf.
 
     At a split, x ≤ threshold goes left. Features are 32-bit, so a threshold may be rounded down to 32 bits
-    (:func:`float32_at_most`) without sending any document another way.
+    (:func:`float32_at_most`) without changing the path of any document.
     """
 
     feature: NDArray[np.int64]
@@ -53,46 +53,44 @@ class Tree:
 
 @dataclass(frozen=True)
 class TreesForm:
-    """The sum of the values of the leaves that a document falls into."""
+    """The sum of the values of the leaves that a document reaches."""
 
     trees: tuple[Tree, ...]
     learnt_missing: bool
-    """Whether the training data had missing features, so that missing is another thing than 0."""
+    """Whether the training data had missing features, so that missing differs from 0."""
 
 
 NOTHING = Tree(
     np.array([-1]), np.zeros(1), np.zeros(1, np.bool_), np.array([-1]), np.array([-1]), np.zeros(1)
 )
-"""The tree that adds 0, for models that found nothing to learn: no format likes an empty sum."""
+"""A tree that adds 0, for models without trees: no format accepts an empty sum."""
 
 Form = LinearForm | NetworkForm | TreesForm
 
 
 @dataclass(frozen=True)
 class Portable:
-    """A fitted ranker without topkit: the features it wants, how they are normalised, and its form."""
+    """A fitted ranker independent of topkit: its features, their normalisation, and its form."""
 
     ranker: str
     features: tuple[str, ...]
-    """Names of the features that the form sees, in order."""
+    """Names of the features that the form uses, in order."""
     columns: tuple[int, ...]
     """Their columns in the training data."""
     width: int
-    """Columns of the training data."""
+    """Number of columns of the training data."""
     normalisation: str
-    """Within the candidates of a query; ``none`` where each document is scored by itself."""
+    """Within the candidates of a query; ``none`` if each document is scored separately."""
     form: Form
 
 
 def portable(ranker: Learner) -> Portable:
-    """Take a fitted ranker apart for export; InputError with the reason if that cannot be done."""
-    model, preparation = ranker.model, ranker.preparation
-    if model is None or preparation is None:
-        raise InputError(f"the ranker {ranker.name!r} is not fitted yet", "call fit first")
-    if not hasattr(model, "score"):
+    """A fitted ranker in a form for export; InputError with the reason if it has none."""
+    model, preparation = ranker.fitted()
+    if not isinstance(model, ScoreModel):
         raise InputError(
-            f"the ranker {ranker.name!r} compares documents and gives them no score by themselves, "
-            "which every export format needs",
+            f"the ranker {ranker.name!r} orders documents without scoring them, "
+            "but every export format needs scores",
             "export a ranker that scores, or rank with 'topkit score --format run'",
         )
     if model.kind not in FORMS:
@@ -122,7 +120,7 @@ def network_form(model: Any) -> NetworkForm:
 
 
 def steps_form(model: Any) -> TreesForm:
-    """Each step α·1[x > θ] is a tree of two leaves; a missing feature is above no threshold."""
+    """Each step α·1[x > θ] is a tree with two leaves; a missing feature is not above any threshold."""
     trees = tuple(
         Tree(
             np.array([feature, -1, -1]),
@@ -140,7 +138,7 @@ def steps_form(model: Any) -> TreesForm:
 
 
 def boosted_form(model: Any) -> TreesForm:
-    """The trees of a LightGBM booster, whose own dump says how each split treats a missing feature."""
+    """The trees of a LightGBM booster; its dump says how each split treats a missing feature."""
     dumps = [tree["tree_structure"] for tree in model.booster.dump_model()["tree_info"]]
     learnt = False
 
@@ -156,7 +154,9 @@ def boosted_form(model: Any) -> TreesForm:
                 rows.append([-1, 0.0, False, -1, -1, node["leaf_value"]])
                 continue
             if node["decision_type"] != "<=" or node["missing_type"] == "Zero":
-                raise InputError("the trees have splits that only LightGBM knows", "train without categories")
+                raise InputError(
+                    "the trees have splits that only LightGBM supports", "train without categories"
+                )
             threshold = float(node["threshold"])
             zero_left = threshold >= 0
             missing_left = node["default_left"] if node["missing_type"] == "NaN" else zero_left
@@ -184,11 +184,11 @@ FORMS: dict[str, Callable[[Any], Form]] = {
     "steps": steps_form,
     "trees": boosted_form,
 }
-"""Kind of a model → its form."""
+"""Kind of a model → function that gives its form."""
 
 
 def float32_at_most(threshold: float) -> float:
-    """The largest 32-bit number that is not above a threshold: for 32-bit x, x ≤ threshold means x ≤ it.
+    """The largest 32-bit number t ≤ threshold: for 32-bit x, x ≤ threshold is equivalent to x ≤ t.
 
     >>> float32_at_most(0.5), float32_at_most(0.1) <= 0.1
     (0.5, True)
@@ -200,6 +200,6 @@ def float32_at_most(threshold: float) -> float:
 
 
 def float32_above(threshold: float) -> float:
-    """The smallest 32-bit number above a threshold: for 32-bit x, x ≤ threshold means x < it."""
+    """The smallest 32-bit number t > threshold: for 32-bit x, x ≤ threshold is equivalent to x < t."""
     above = np.nextafter(np.float32(float32_at_most(threshold)), np.float32(np.inf))
     return float(min(above, np.finfo(np.float32).max))

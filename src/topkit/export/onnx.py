@@ -1,34 +1,33 @@
-"""ONNX: one graph with normalisation, model and all, that onnxruntime and others run.
+"""ONNX: one graph with normalisation and model, for onnxruntime and others.
 
-Input ``features`` is a float matrix, a row a candidate and a column a feature of the training data; output
-``scores`` is one double a row. A ranker that normalises within queries wants all candidates of ONE query in
-a call; one that does not takes any rows. NaN is a missing feature. Arithmetic is in double, as in topkit.
+Input ``features`` is a float matrix with one row per candidate and one column per feature of the training
+data; output ``scores`` has one double per row. If the ranker normalises within queries, pass all candidates
+of ONE query in each call; otherwise any rows. NaN is a missing feature. Arithmetic is in double.
 """
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from topkit.data import InputError
-from topkit.export.forms import LinearForm, NetworkForm, Portable, TreesForm, float32_at_most
+from topkit.compute import require
+from topkit.export.forms import LinearForm, NetworkForm, Portable, Tree, TreesForm, float32_at_most
 from topkit.export.onnx_graph import DOUBLE, Graph
 from topkit.export.onnx_normalise import normalised
 from topkit.version import __version__
 
 OPSET, ML_OPSET, IR_VERSION = 18, 3, 9
-"""The oldest versions that have what the graph needs, so that old runtimes can read it."""
+"""The oldest versions with the operations of the graph, so that old runtimes can read it."""
 ML = "ai.onnx.ml"
 
 
 def to_onnx(what: Portable) -> bytes:
     """The ranker as a serialised ONNX model, checked by ONNX's own checker."""
-    try:
-        import onnx
-        from onnx import TensorProto, helper
-    except ImportError:
-        raise InputError("the format 'onnx' needs ONNX", "pip install 'topkit[onnx]'") from None
+    onnx = require("onnx", "onnx")
+    helper, element = onnx.helper, onnx.TensorProto
     graph = Graph()
     x = "features"
     if what.columns != tuple(range(what.width)):
@@ -38,15 +37,15 @@ def to_onnx(what: Portable) -> bytes:
         x = normalised(graph, x, what.normalisation)
     scores = _scores(graph, x, what)
     graph.add("Reshape", scores, graph.constant([-1], np.int64), output="scores")
-    made = helper.make_graph(
+    onnx_graph = helper.make_graph(
         graph.nodes,
         f"topkit-{what.ranker}",
-        [helper.make_tensor_value_info("features", TensorProto.FLOAT, ["candidates", what.width])],
-        [helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["candidates"])],
+        [helper.make_tensor_value_info("features", element.FLOAT, ["candidates", what.width])],
+        [helper.make_tensor_value_info("scores", element.DOUBLE, ["candidates"])],
         graph.constants,
     )
     model = helper.make_model(
-        made,
+        onnx_graph,
         producer_name="topkit",
         producer_version=__version__,
         ir_version=IR_VERSION,
@@ -77,57 +76,45 @@ def _scores(graph: Graph, x: str, what: Portable) -> str:
 
 
 def _trees(graph: Graph, x: str, form: TreesForm) -> str:
-    """One TreeEnsembleRegressor. Its result is 32-bit, so leaves go in as two halves that add up in double.
+    """One TreeEnsembleRegressor. Its result is 32-bit, so each leaf value is split in two, added in double.
 
-    The first half of a leaf's value is a multiple of 2⁻²⁰ of the largest possible score, so that 32 bits hold
-    every sum of them exactly; the second is the small rest.
+    The first part of a leaf's value is a multiple of 2⁻²⁰ of the largest possible score, so that 32 bits hold
+    every sum of such parts exactly; the second part is the small rest.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in ("tree", "node", "feature", "value", "mode")}
-    left: list[int] = []
-    right: list[int] = []
-    missing: list[int] = []
-    leaf_tree: list[int] = []
-    leaf_node: list[int] = []
-    leaf_value: list[float] = []
-    for number, tree in enumerate(form.trees):
-        for node in range(len(tree.feature)):
-            leaf = tree.feature[node] < 0
-            columns["tree"].append(number)
-            columns["node"].append(node)
-            columns["feature"].append(0 if leaf else int(tree.feature[node]))
-            columns["value"].append(0.0 if leaf else float32_at_most(float(tree.threshold[node])))
-            columns["mode"].append("LEAF" if leaf else "BRANCH_LEQ")
-            left.append(0 if leaf else int(tree.left[node]))
-            right.append(0 if leaf else int(tree.right[node]))
-            missing.append(0 if leaf else int(tree.missing_left[node]))
-            if leaf:
-                leaf_tree.append(number)
-                leaf_node.append(node)
-                leaf_value.append(float(tree.value[node]))
-    values = np.array(leaf_value)
+    numbers = np.repeat(np.arange(len(form.trees)), [len(tree.feature) for tree in form.trees])
+    nodes = np.concatenate([np.arange(len(tree.feature)) for tree in form.trees])
+    all_trees = Tree(*(np.concatenate(arrays) for arrays in zip(*map(_arrays, form.trees), strict=True)))
+    leaf = all_trees.feature < 0
+    thresholds = np.zeros(len(leaf))
+    thresholds[~leaf] = [float32_at_most(t) for t in all_trees.threshold[~leaf].tolist()]
+    values = all_trees.value[leaf]
     largest = sum(float(np.abs(tree.value).max()) for tree in form.trees) or 1.0
     unit = 2.0 ** (np.ceil(np.log2(largest)) - 20)
     coarse = np.round(values / unit) * unit
-    twice = [*leaf_tree, *leaf_tree], [*leaf_node, *leaf_node]
     both = graph.add(
         "TreeEnsembleRegressor",
         x,
         domain=ML,
         n_targets=2,
-        nodes_treeids=columns["tree"],
-        nodes_nodeids=columns["node"],
-        nodes_featureids=columns["feature"],
-        nodes_modes=columns["mode"],
-        nodes_values_as_tensor=_tensor("nodes_values", columns["value"]),
-        nodes_truenodeids=left,
-        nodes_falsenodeids=right,
-        nodes_missing_value_tracks_true=missing,
-        target_treeids=twice[0],
-        target_nodeids=twice[1],
+        nodes_treeids=numbers.tolist(),
+        nodes_nodeids=nodes.tolist(),
+        nodes_featureids=np.where(leaf, 0, all_trees.feature).tolist(),
+        nodes_modes=["LEAF" if is_leaf else "BRANCH_LEQ" for is_leaf in leaf],
+        nodes_values_as_tensor=_tensor("nodes_values", thresholds),
+        nodes_truenodeids=np.where(leaf, 0, all_trees.left).tolist(),
+        nodes_falsenodeids=np.where(leaf, 0, all_trees.right).tolist(),
+        nodes_missing_value_tracks_true=np.where(leaf, 0, all_trees.missing_left).astype(int).tolist(),
+        target_treeids=2 * numbers[leaf].tolist(),
+        target_nodeids=2 * nodes[leaf].tolist(),
         target_ids=[0] * len(values) + [1] * len(values),
         target_weights_as_tensor=_tensor("target_weights", np.concatenate([coarse, values - coarse])),
     )
     return graph.add("ReduceSum", graph.cast(both, DOUBLE), graph.constant([1], np.int64), keepdims=0)
+
+
+def _arrays(tree: Tree) -> tuple[NDArray[Any], ...]:
+    """The arrays of a tree, in the order of its fields."""
+    return tuple(getattr(tree, field.name) for field in fields(tree))
 
 
 def _tensor(name: str, values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A small builder of ONNX graphs: each call adds one operation and gives the name of its result."""
+"""A small builder of ONNX graphs: each call adds one operation and returns the name of its result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DOUBLE, FLOAT = "double", "float"
 
 
 class Graph:
-    """Operations and constants in the order they were added."""
+    """Operations and constants in the order in which they were added."""
 
     def __init__(self) -> None:
         from onnx import helper

@@ -1,4 +1,4 @@
-"""The query-wise normalisations of :mod:`topkit.data.normalise` as ONNX operations over one query's rows."""
+"""The normalisations of :mod:`topkit.data.normalise` as ONNX operations on the rows of one query."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from topkit.export.onnx_graph import DOUBLE, FLOAT, Graph
 
 Parts = tuple[str, str]
-"""Names of what to subtract and what to divide by; a divisor of 0 gives 0."""
+"""Names of the values to subtract and to divide by; dividing by 0 gives 0."""
 
 
 class Columns:
-    """The candidates of a query as the graph sees them, and statistics of each column over known values."""
+    """The candidates of a query in the graph, and statistics of each column without missing values."""
 
     def __init__(self, graph: Graph, x: str) -> None:
         """``x`` is a double matrix in which NaN is a missing value."""
@@ -26,7 +26,7 @@ class Columns:
         return self.graph.add(operation, value, self.rows, keepdims=1)
 
     def known(self, instead: float, value: str | None = None) -> str:
-        """The values, with another number where they are missing."""
+        """The values, with ``instead`` where they are missing."""
         return self.graph.add("Where", self.missing, self.graph.constant(instead), value or self.x)
 
     def low(self) -> str:
@@ -36,7 +36,7 @@ class Columns:
         return self.over_rows("ReduceMax", self.known(-np.inf))
 
     def mean(self, values: str | None = None) -> str:
-        """The mean of the known values; 0 where there is none, since nothing is left to subtract from."""
+        """The mean of the values that are not missing; 0 if all are."""
         ones = self.graph.add("Where", self.missing, self.zero, self.graph.constant(1.0))
         count = self.graph.add("Max", self.over_rows("ReduceSum", ones), self.graph.constant(1.0))
         return self.graph.add("Div", self.over_rows("ReduceSum", self.known(0.0, values)), count)
@@ -69,12 +69,12 @@ NORMALISERS: dict[str, Callable[[Columns], Parts]] = {
 
 
 def normalised(graph: Graph, x: str, method: str) -> str:
-    """The double matrix ``x`` normalised and rounded to 32 bits as in training; missing values stay so."""
+    """The double matrix ``x`` normalised and rounded to 32 bits as in training; NaN stays NaN."""
     columns = Columns(graph, x)
     centre, scale = NORMALISERS[method](columns)
     usable = graph.add("Greater", scale, columns.zero)
     divisor = graph.add("Where", usable, scale, graph.constant(1.0))
     ratio = graph.add("Div", graph.add("Sub", x, centre), divisor)
-    shown = graph.add("Where", usable, ratio, columns.zero)
-    kept = graph.add("Where", columns.missing, x, shown)
-    return graph.cast(graph.cast(kept, FLOAT), DOUBLE)
+    finite = graph.add("Where", usable, ratio, columns.zero)
+    result = graph.add("Where", columns.missing, x, finite)
+    return graph.cast(graph.cast(result, FLOAT), DOUBLE)

@@ -1,9 +1,9 @@
-"""Plain JSON: the whole ranker, normalisation included, for twenty lines of any language to score.
+"""Plain JSON: the whole ranker including normalisation, which twenty lines of any language can score.
 
 Features are normalised within the candidates of a query as ``normalisation`` says (``none``; ``min-max``:
 (x − min)/(max − min); ``z-score``: (x − mean)/deviation, dividing by n; ``sortnet``: (x − mean)/max|x|; a
-divisor of 0, or a constant column under z-score, gives 0), rounded to 32 bits, and given to ``model``. The
-file holds numbers and rules only; what each means is written in the guide to shipping.
+divisor of 0, or a constant column under z-score, gives 0), rounded to 32 bits, and passed to ``model``. The
+guide to shipping documents every field.
 """
 
 from __future__ import annotations

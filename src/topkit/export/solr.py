@@ -1,7 +1,7 @@
 """Solr's Learning to Rank: LinearModel, MultipleAdditiveTreesModel and NeuralNetworkModel.
 
-The file holds two JSON bodies: ``features`` for ``PUT …/schema/feature-store``, a skeleton whose features
-are for you to write (each placeholder is the constant 0), and ``model`` for ``PUT …/schema/model-store``.
+The file has two JSON bodies: ``features`` for ``PUT …/schema/feature-store``, a template in which you write
+the features (the placeholders are the constant 0), and ``model`` for ``PUT …/schema/model-store``.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from topkit.export.text import json_bytes
 
 ENGINE = "Solr's Learning to Rank"
 CONSTANT = "topkit_constant"
-"""The feature that is always 1: Solr's linear model has no constant of its own."""
+"""A feature that is always 1: Solr's linear model has no constant term."""
 SLACK = np.float32(1e-6)
 """Solr adds this to every threshold it reads, in 32 bits."""
 STORE = "topkit"
+"""Name of the feature store."""
 
 
 def to_solr(what: Portable) -> bytes:
-    """The model in the class of Solr's that is its form."""
+    """The ranker as a model of the Solr class for its form."""
     refuse_normalisation(what, ENGINE)
     refuse_learnt_missing(what, ENGINE)
     names = list(what.features)
@@ -71,7 +72,7 @@ def _feature(name: str) -> dict[str, Any]:
 
 
 def _node(what: Portable, tree: Tree, node: int) -> dict[str, Any]:
-    """Numbers as texts, which is how Solr's own examples write trees."""
+    """A node and those below it; numbers are texts, as in Solr's own examples."""
     if tree.feature[node] < 0:
         return {"value": repr(float(tree.value[node]))}
     return {
@@ -83,25 +84,24 @@ def _node(what: Portable, tree: Tree, node: int) -> dict[str, Any]:
 
 
 def before_slack(threshold: float) -> float:
-    """The 32-bit number that Solr turns into the threshold by adding its slack.
+    """The 32-bit number to which Solr adds its slack to obtain the threshold.
 
-    Where no number does (thresholds closer to 0 than the slack are on a coarser grid after the addition),
-    the one that comes nearest from below: 32-bit features between the two would go another way, and
-    there the gap is under 2·10⁻¹³.
+    If there is none (close to 0 the addition is too coarse), the nearest from below. 32-bit features between
+    the two would take another path, but there the gap is under 2·10⁻¹³.
     """
-    wanted = np.float32(float32_at_most(threshold))
-    start = np.float32(wanted - SLACK)
+    target = np.float32(float32_at_most(threshold))
+    start = np.float32(target - SLACK)
     up = np.nextafter(start, np.float32(np.inf))
-    tried = [np.nextafter(start, np.float32(-np.inf)), start, up]
-    fitting = [t for t in tried if np.float32(t + SLACK) <= wanted]
-    return float(max(fitting, key=lambda t: (np.float32(t + SLACK), t)))
+    candidates = [np.nextafter(start, np.float32(-np.inf)), start, up]
+    valid = [t for t in candidates if np.float32(t + SLACK) <= target]
+    return float(max(valid, key=lambda t: (np.float32(t + SLACK), t)))
 
 
 def _layers(form: NetworkForm) -> list[dict[str, Any]]:
-    """Layers with one row of the matrix an output.
+    """Layers whose matrices have one row per output.
 
-    Every Solr knows ``relu`` and ``sigmoid``; tanh is written as tanh(z) = 2·sigmoid(2z) − 1, whose factors
-    move into its own layer and the next.
+    Every version of Solr supports ``relu`` and ``sigmoid``; tanh(z) = 2·sigmoid(2z) − 1, and its factors are
+    multiplied into its own layer and the next.
     """
     layers = [(matrix.copy(), bias.copy()) for matrix, bias in form.layers]
     activation = form.activation

@@ -1,4 +1,4 @@
-"""JSON as every exporter writes it."""
+"""JSON with the same options for every exporter."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import Any
 
 
 def json_bytes(value: Any) -> bytes:
-    """JSON with the shortest digits that read back exactly; NaN and infinities are errors."""
+    """JSON with the shortest digits that round-trip exactly; NaN and infinities are errors."""
     return (json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()

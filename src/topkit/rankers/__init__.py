@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from topkit.rankers.by_name import Common, load_ranker, parse_settings, ranker, settings_of, space_of
 from topkit.rankers.clicks.events import Clicks
 from topkit.rankers.clicks.method import continue_training
-from topkit.rankers.contract import Job, Method, OrderModel, Ranker, ScoringRanker
-from topkit.rankers.learner import Common, Learner
-from topkit.rankers.registry import MODELS, RANKERS, load_ranker, ranker, settings_of, space_of
+from topkit.rankers.contract import Job, Method, Ranker
+from topkit.rankers.learner import Learner
+from topkit.rankers.registry import MODELS, RANKERS
+from topkit.scorers import OrderModel, ScoreModel
 
 __all__ = [
     "MODELS",
@@ -18,9 +20,10 @@ __all__ = [
     "Method",
     "OrderModel",
     "Ranker",
-    "ScoringRanker",
+    "ScoreModel",
     "continue_training",
     "load_ranker",
+    "parse_settings",
     "ranker",
     "settings_of",
     "space_of",

@@ -1,8 +1,8 @@
-"""Checks that every ranker must pass; run them over your own with ``run_checks(lambda: MyRanker(...))``.
+"""Checks that every ranker must pass; run them on your own with ``run_checks(lambda: MyRanker(...))``.
 
 Each check takes a function that makes an unfitted ranker, and raises AssertionError with what went wrong.
-They need nothing but :class:`~topkit.rankers.contract.Ranker`; what only makes sense with scores is checked
-on those that have them.
+They use nothing but :class:`~topkit.rankers.contract.Ranker`; checks of scores skip rankers that only order
+documents.
 """
 
 from __future__ import annotations
@@ -10,24 +10,23 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import Dataset, InputError, Run, Truth
 from topkit.metrics import evaluate
+from topkit.rankers.by_name import load_ranker
 from topkit.rankers.contract import Ranker
-from topkit.rankers.registry import load_ranker
 
 Make = Callable[[], Ranker]
 Check = Callable[[Make], None]
 
 
 def easy_data(queries: int = 40, seed: int = 0, noise: float = 0.05) -> Dataset:
-    """A made-up data set that any ranker should learn: two useful features of four, grades 0–3."""
+    """A synthetic data set that any ranker should learn: two of four features are useful, grades 0–3."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(4, 16, queries)
     X = rng.uniform(size=(int(lengths.sum()), 4)).astype(np.float32)
@@ -36,35 +35,19 @@ def easy_data(queries: int = 40, seed: int = 0, noise: float = 0.05) -> Dataset:
     return Dataset.build(X, y, np.repeat(np.arange(queries), lengths))
 
 
-def places(ranker: Ranker, data: Dataset) -> NDArray[np.float64]:
-    """A number for each document that is larger for better places: what order a ranker gives, row by row."""
-    run = ranker.rank(data)
-    row = {name: i for i, name in enumerate(data.names_of_documents().tolist())}
-    found = np.empty(len(data))
-    for qid in run:
-        documents = [name for name, _ in run[qid]]
-        for place, name in enumerate(documents):
-            found[row[name]] = -place
-    return found
-
-
 def quality(ranker: Ranker, data: Dataset) -> float:
     """Mean NDCG@5 of a ranker's order."""
-    return evaluate(data, places(ranker, data), "ndcg@5").mean["ndcg@5"]
+    return evaluate(data, ranker.ordering_scores(data), "ndcg@5").mean["ndcg@5"]
 
 
 def agreement(a: NDArray[np.float64], b: NDArray[np.float64], data: Dataset) -> float:
-    """Share of document pairs of one query that two rankings put in the same order."""
+    """Share of document pairs of the same query that two rankings put in the same order."""
     same, pairs = 0, 0
     for _, rows in data:
-        first, second = a[rows], b[rows]
-        upper = np.triu_indices(len(first), 1)
-        same += int(
-            (np.sign(np.subtract.outer(first, first)) == np.sign(np.subtract.outer(second, second)))[
-                upper
-            ].sum()
-        )
-        pairs += len(upper[0])
+        upper = np.triu_indices(rows.stop - rows.start, 1)
+        first, second = (np.sign(np.subtract.outer(scores[rows], scores[rows]))[upper] for scores in (a, b))
+        same += int((first == second).sum())
+        pairs += len(first)
     return same / max(pairs, 1)
 
 
@@ -74,45 +57,45 @@ def check_learns(make: Make) -> None:
     guess = evaluate(test, np.random.default_rng(0).uniform(size=len(test)), "ndcg@5").mean["ndcg@5"]
     for fitted in (make().fit(train, valid), make().fit(train)):
         reached = quality(fitted, test)
-        assert reached > 0.5 * (1 + guess), f"NDCG@5 {reached:.3f}, where a guess has {guess:.3f}"
+        assert reached > 0.5 * (1 + guess), f"NDCG@5 {reached:.3f}; random scores have {guess:.3f}"
 
 
 def check_complete(make: Make) -> None:
-    """Its run holds every document of every query once, and no others."""
+    """Its run has every document of every query exactly once, and no others."""
     data = easy_data(10)
     run = make().fit(data).rank(data)
     assert isinstance(run, Run)
-    assert run.qids == data.qids, "the queries of the run are not those of the data"
+    assert run.qids == data.qids, "the run and the data have different queries"
     names = data.names_of_documents()
     for qid, rows in data:
         documents = [name for name, _ in run[qid]]
-        assert sorted(documents) == sorted(names[rows].tolist()), f"query {qid} lost or gained documents"
+        assert sorted(documents) == sorted(names[rows].tolist()), f"query {qid} has lost or gained documents"
 
 
 def check_scores(make: Make) -> None:
-    """Where it has scores: one finite number a document, falling along the run."""
+    """Its scores are one finite number per document, and their descending order is the run."""
     data = easy_data(10)
-    ranker: Any = make().fit(data)
-    scores = _scores(ranker, data)
-    if scores is None:
-        return
+    ranker = make().fit(data)
+    scores = ranker.ordering_scores(data)
     assert scores.shape == (len(data),)
     assert scores.dtype == np.float64
     assert np.isfinite(scores).all(), "scores must be finite"
-    assert ranker.rank(data) == Run.from_scores(data, scores), "rank and score disagree"
+    assert ranker.rank(data) == Run.from_scores(data, scores), "rank and ordering_scores disagree"
+    with suppress(InputError):  # rankers that only order documents
+        np.testing.assert_array_equal(ranker.score(data), scores)
 
 
 def check_seeded(make: Make) -> None:
-    """Fitted twice, by two objects or by one, it gives the same result."""
+    """Two equal rankers, and one fitted twice, give the same result."""
     train, test = easy_data(20), easy_data(10, seed=3)
     first, second = make().fit(train), make().fit(train)
-    one = first.rank(test)
-    assert one == second.rank(test), "two equal rankers differ"
-    assert one == first.fit(train).rank(test), "fitting again changes the result"
+    run = first.rank(test)
+    assert run == second.rank(test), "two equal rankers differ"
+    assert run == first.fit(train).rank(test), "fitting again changes the result"
 
 
 def check_saved(make: Make) -> None:
-    """Saved and loaded it ranks the same, to the bit, and saves to the same bytes."""
+    """After saving and loading it ranks identically, and saves to the same bytes."""
     train, test = easy_data(20), easy_data(10, seed=3)
     ranker = make().fit(train)
     with tempfile.TemporaryDirectory() as folder:
@@ -121,11 +104,11 @@ def check_saved(make: Make) -> None:
         loaded = load_ranker(file)
         assert ranker.rank(test) == loaded.rank(test), "the loaded ranker differs"
         loaded.save(again)
-        assert file.read_bytes() == again.read_bytes(), "saving a loaded model gives other bytes"
+        assert file.read_bytes() == again.read_bytes(), "saving a loaded model gives different bytes"
 
 
 def check_threads(make: Make) -> None:
-    """One thread or two: the same result."""
+    """The number of threads does not change the result."""
     train, test = easy_data(20), easy_data(10, seed=3)
     runs = []
     for count in ("1", "2"):
@@ -135,25 +118,25 @@ def check_threads(make: Make) -> None:
 
 
 def check_alone(make: Make) -> None:
-    """The score of a document does not depend on which other queries are scored with it."""
+    """The scores of a query do not depend on the other queries that are scored with it."""
     train, test = easy_data(20), easy_data(10, seed=3)
     ranker = make().fit(train)
     whole = ranker.rank(test)
     for q in (0, 4, 9):
         part = ranker.rank(test.select([q]))
-        assert part[test.qids[q]] == whole[test.qids[q]], "a query ranks differently by itself"
+        assert part[test.qids[q]] == whole[test.qids[q]], "a query is ranked differently on its own"
 
 
 def check_document_order(make: Make) -> None:
-    """The order of rows within queries does not matter, in training or in use."""
+    """The order of rows within queries does not matter, in training or in scoring."""
     train, test = easy_data(), easy_data(10, seed=3)
-    plain = places(make().fit(train), test)
+    plain = make().fit(train).ordering_scores(test)
     rng = np.random.default_rng(5)
     rows = _shuffled_rows(test, rng)
     shuffled = _take(test, rows)
     mixed = make().fit(_take(train, _shuffled_rows(train, rng)))
     back = np.empty(len(test))
-    back[rows] = places(mixed, shuffled)
+    back[rows] = mixed.ordering_scores(shuffled)
     same = agreement(plain, back, test)
     assert same > 0.98, f"only {same:.1%} of pairs keep their order when rows are shuffled"
 
@@ -161,24 +144,24 @@ def check_document_order(make: Make) -> None:
 def check_query_order(make: Make) -> None:
     """The order of training queries does not matter."""
     train, test = easy_data(), easy_data(10, seed=3)
-    plain = places(make().fit(train), test)
+    plain = make().fit(train).ordering_scores(test)
     order = np.random.default_rng(5).permutation(train.n_queries)
-    same = agreement(plain, places(make().fit(train.select(order)), test), test)
+    same = agreement(plain, make().fit(train.select(order)).ordering_scores(test), test)
     assert same > 0.98, f"only {same:.1%} of pairs keep their order when queries are shuffled"
 
 
 def check_feature_scale(make: Make) -> None:
-    """The unit of a feature does not matter (its default normalisation takes care of it)."""
+    """The unit of a feature does not matter, thanks to the default normalisation."""
     train, test = easy_data(), easy_data(10, seed=3)
-    plain = places(make().fit(train), test)
-    factors = np.array([4096.0, 1.0, 0.25, 8.0], np.float32)  # powers of two, so nothing is rounded
+    plain = make().fit(train).ordering_scores(test)
+    factors = np.array([4096.0, 1.0, 0.25, 8.0], np.float32)  # powers of two, to avoid rounding
     scaled = make().fit(train.with_features(train.X * factors))
-    same = agreement(plain, places(scaled, test.with_features(test.X * factors)), test)
+    same = agreement(plain, scaled.ordering_scores(test.with_features(test.X * factors)), test)
     assert same > 0.98, f"only {same:.1%} of pairs keep their order when features are scaled"
 
 
 def check_single_documents(make: Make) -> None:
-    """Queries of one document, in training and in use."""
+    """Queries with one document work, in training and in scoring."""
     train = easy_data(20)
     single = train.select([0, 1, 2])
     only = _take(single, np.array([int(single.ptr[q]) for q in range(3)]), np.arange(4))
@@ -190,20 +173,18 @@ def check_single_documents(make: Make) -> None:
 
 
 def check_equal_labels(make: Make) -> None:
-    """Queries whose labels are all equal say nothing, and a data set of nothing else still gives a ranker."""
+    """Queries with equal labels do no harm, and a data set of only such queries still gives a ranker."""
     data = easy_data(20)
     flat = data.with_labels(np.where(data.query_index < 10, 0, data.y), data.truth)
     assert quality(make().fit(flat, flat), easy_data(seed=3)) > 0.7
     for label in (0, 1):
-        nothing = data.with_labels(np.full(len(data), label), data.truth)
-        ranker: Any = make().fit(nothing)
+        ranker = make().fit(data.with_labels(np.full(len(data), label), data.truth))
         assert len(ranker.rank(data)) == data.n_queries
-        scores = _scores(ranker, data)
-        assert scores is None or np.isfinite(scores).all(), "scores must be finite"
+        assert np.isfinite(ranker.ordering_scores(data)).all(), "scores must be finite"
 
 
 def check_truths(make: Make) -> None:
-    """It learns from a full order and from top-k truth too."""
+    """It also learns from a full order and from top-k truth."""
     data, test = easy_data(), easy_data(seed=3)
     order = data.as_order(seed=0)
     assert order.truth == Truth("order")
@@ -213,20 +194,19 @@ def check_truths(make: Make) -> None:
 
 
 def check_missing_features(make: Make) -> None:
-    """Missing features (NaN) and constant ones are no obstacle."""
+    """Missing values (NaN) and constant features are allowed."""
     data = easy_data()
     X = np.array(data.X)
     X[::7, 1] = np.nan
     X[:, 3] = 1.0
-    holed = data.with_features(X)
-    ranker: Any = make().fit(holed, holed)
-    scores = _scores(ranker, holed)
-    assert scores is None or np.isfinite(scores).all(), "scores must be finite"
-    assert quality(ranker, holed) > 0.7
+    incomplete = data.with_features(X)
+    ranker = make().fit(incomplete, incomplete)
+    assert np.isfinite(ranker.ordering_scores(incomplete)).all(), "scores must be finite"
+    assert quality(ranker, incomplete) > 0.7
 
 
 def check_query_weights(make: Make) -> None:
-    """Queries of weight 0 do no harm, however wrong they are."""
+    """Queries of weight 0 have no influence, however wrong their labels are."""
     good, bad = easy_data(20), easy_data(60, seed=9)
     wrong = bad.with_labels(3 - bad.y, bad.truth)
     renamed = Dataset(wrong.X, wrong.y, wrong.ptr, tuple(f"w{qid}" for qid in wrong.qids))
@@ -236,7 +216,7 @@ def check_query_weights(make: Make) -> None:
 
 
 def check_refusals(make: Make) -> None:
-    """Use before fitting, other numbers of features and wrong weights are clear errors."""
+    """Use before fitting, a wrong number of features and invalid weights raise InputError."""
     data = easy_data(5)
     ranker = make()
     _refuses(lambda: ranker.rank(data), "ranking before fitting")
@@ -256,7 +236,7 @@ CHECKS: dict[str, Check] = {
 
 
 def run_checks(make: Make) -> dict[str, str]:
-    """Run every check; name → what went wrong, empty where nothing did."""
+    """Run every check; name → what went wrong, or an empty text."""
     results = {}
     for name, check in CHECKS.items():
         try:
@@ -267,20 +247,12 @@ def run_checks(make: Make) -> dict[str, str]:
     return results
 
 
-def _scores(ranker: Any, data: Dataset) -> NDArray[np.float64] | None:
-    try:
-        scores: NDArray[np.float64] = ranker.score(data)
-    except (AttributeError, InputError):
-        return None
-    return scores
-
-
 def _refuses(action: Callable[[], object], what: str) -> None:
     try:
         action()
     except InputError:
         return
-    raise AssertionError(f"{what} should be refused with an InputError")
+    raise AssertionError(f"{what} should raise an InputError")
 
 
 def _shuffled_rows(data: Dataset, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -2,68 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from topkit.compute import Trace
-from topkit.data import Dataset, InputError, Run
+from topkit.compute import Report, Trace, silent
+from topkit.data import Dataset, InputError, Run, normalise
+from topkit.data.normalise import NORMALISATIONS
 from topkit.losses import Preferences
 from topkit.metrics import convention as convention_named
 from topkit.metrics import evaluate_arrays, metric
-from topkit.rankers.clicks.events import Clicks
-from topkit.rankers.contract import Job, Measure, Method, OrderModel
-from topkit.rankers.features import NORMALISATION_NAMES, Preparation
-from topkit.rankers.files import write_model
-from topkit.rankers.provenance import describe, versions
-from topkit.scorers import Floats, Model, Report, silent
+from topkit.rankers.contract import Method
+from topkit.rankers.files import describe, provenance, write_model
+from topkit.rankers.names import MODELS
+from topkit.scorers import Evaluate, Floats, Job, Model, ScoreModel, Scorer
+
+if TYPE_CHECKING:
+    from topkit.rankers.by_name import Common
+    from topkit.rankers.clicks.events import Clicks
+
+
+NORMALISATION_NAMES = ("none", *NORMALISATIONS)
+"""Names of the query-wise normalisations that a preparation can apply."""
+SHOWN_NAMES = 8
+"""Feature names that an error message lists."""
 
 
 @dataclass(frozen=True)
-class Common:
-    """Settings that every ranker takes."""
+class Preparation:
+    """From raw features to the input of a model."""
 
-    normalise: str = "auto"
-    """Query-wise normalisation of features; ``auto`` leaves it to the method."""
-    features: tuple[str, ...] | None = None
-    """Names (or LETOR numbers) of the features to use; None takes all."""
-    metric: str = "ndcg@10"
-    """The measure that settings are chosen and training is stopped by, on validation data."""
-    convention: str = "yahoo"
-    """The convention of that measure."""
-    seed: int = 0
+    normalisation: str
+    names: tuple[str, ...]
+    """Feature names of the training data, in order."""
+    named: bool
+    """Whether the training data named its features; otherwise the names are LETOR's numbers."""
+    columns: tuple[int, ...] | None = None
+    """The selected columns; None selects all."""
 
-    def __post_init__(self) -> None:
-        metric(self.metric)
-        convention_named(self.convention)
-        if self.normalise not in ("auto", *NORMALISATION_NAMES):
+    @classmethod
+    def of(cls, data: Dataset, features: Sequence[str | int] | None, normalisation: str) -> Preparation:
+        """The preparation for training data; ``features`` are names or LETOR numbers, None selects all."""
+        names = data.names_of_features()
+        columns = None
+        if features is not None:
+            place = {name: i for i, name in enumerate(names)}
+            missing = [str(name) for name in features if str(name) not in place]
+            if missing:
+                raise InputError(f"the data has no feature {missing[0]!r}", f"it has {_abbreviated(names)}")
+            columns = tuple(place[str(name)] for name in features)
+            if len(set(columns)) != len(columns) or not columns:
+                raise InputError("the setting 'features' must name at least one feature, and each only once")
+        return cls(normalisation, names, data.feature_names is not None, columns)
+
+    def __call__(self, data: Dataset) -> Dataset:
+        """The data set with prepared features; InputError if its features are not those of training."""
+        if data.n_features != len(self.names):
             raise InputError(
-                f"unknown normalisation {self.normalise!r}",
-                f"choose one of auto, {', '.join(NORMALISATION_NAMES)}",
+                f"the ranker was trained on {len(self.names)} features, the data has {data.n_features}",
+                "use data from the same feature extraction",
             )
-        if self.features is not None:
-            given: Any = self.features
-            chosen: Sequence[Any] = [given] if isinstance(given, (str, int)) else given
-            object.__setattr__(self, "features", tuple(str(name) for name in chosen))
+        if self.named and data.feature_names is not None and data.feature_names != self.names:
+            first = next(i for i, name in enumerate(self.names) if name != data.feature_names[i])
+            raise InputError(
+                f"feature {first + 1} is {data.feature_names[first]!r} in the data "
+                f"but was {self.names[first]!r} in training",
+                "put the features in the order of training",
+            )
+        chosen = data if self.columns is None else data.features(self.columns)
+        return chosen if self.normalisation == "none" else normalise(chosen, self.normalisation)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The preparation as it is written to a model file."""
+        return {
+            "normalisation": self.normalisation,
+            "names": self.names,
+            "named": self.named,
+            "columns": self.columns,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The preparation of a model file; KeyError, TypeError or ValueError if it is inconsistent."""
+        columns = values["columns"]
+        preparation = cls(
+            str(values["normalisation"]),
+            tuple(str(name) for name in values["names"]),
+            bool(values["named"]),
+            None if columns is None else tuple(int(column) for column in columns),
+        )
+        if preparation.normalisation not in NORMALISATION_NAMES:
+            raise ValueError(f"unknown normalisation {preparation.normalisation!r}")
+        return preparation
+
+    @property
+    def width(self) -> int:
+        """The number of features that the model sees."""
+        return len(self.names if self.columns is None else self.columns)
 
 
 @dataclass
 class Learner:
-    """A ranker made of a method; ``tk.ranker(name, …)`` makes it. See :class:`Ranker` for what it can do."""
+    """A ranker made from a method by ``tk.ranker(name, …)``. See :class:`Ranker` for what it can do."""
 
     name: str
     method: Method
     common: Common
     settings: dict[str, Any]
-    """The settings that were given, so that a saved ranker can be made again."""
+    """The settings it was made with, so that a saved ranker can be made again."""
     preparation: Preparation | None = field(default=None, repr=False)
-    model: Model | OrderModel | None = field(default=None, repr=False)
+    model: Model | None = field(default=None, repr=False)
     traces: list[Trace] = field(default_factory=list, repr=False)
-    """How each fit of the latest training went; empty after loading."""
+    """The trace of each fit of the latest training; empty after loading."""
     provenance: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def fit(
@@ -75,120 +129,139 @@ class Learner:
         preferences: Preferences | None = None,
         clicks: Clicks | None = None,
         report: Report = silent,
-    ) -> Learner:
-        """Learn from ``train``, choosing by the measure on ``valid``; see :class:`Ranker` for the rest."""
-        heavy = None if weights is None else _checked_weights(weights, train.n_queries)
+    ) -> Self:
+        """Learn from ``train``; select settings and stop by the metric on ``valid``; see :class:`Ranker`."""
         if preferences is not None:
             preferences.check(train.ptr)
-        learns_from = getattr(self.method, "learns_from", ("labels", "preferences"))
-        if preferences is not None and "preferences" not in learns_from:
-            raise InputError(
-                f"the ranker {self.name!r} learns from labels, not from preferences",
-                "use a pairwise ranker with pairs='given', such as ranksvm",
-            )
-        if clicks is not None and "clicks" not in learns_from:
-            raise InputError(f"the ranker {self.name!r} cannot learn from clicks", "use click-label")
-        wanted = self.common.normalise
-        preparation = Preparation.of(
-            train, self.common.features, self.method.normalisation if wanted == "auto" else wanted
-        )
+        preparation = self.preparation_for(train)
         job = Job(
             preparation(train),
             None if valid is None else preparation(valid),
             self.measure(),
             self.common.seed,
-            heavy,
+            None if weights is None else _checked_weights(weights, train.n_queries),
             preferences,
             report,
             self.common.metric,
             self.common.convention,
             None if clicks is None else clicks.prepared(preparation),
         )
-        model, traces = self.method.train(job)
-        self.preparation, self.model, self.traces = preparation, model, traces
-        self.provenance = {
-            "train": describe(train),
-            "valid": None if valid is None else describe(valid),
-            "preferences": None if preferences is None else len(preferences),
-            "clicks": clicks is not None,
-            "versions": versions(
-                *(("lightgbm",) if model.kind in ("trees", "class-trees", "mixture") else ())
-            ),
+        model, traces = self.train(job)
+        pairs = None if preferences is None else len(preferences)
+        origin = provenance(model, describe(train), valid, pairs, clicks is not None)
+        return self.install(preparation, model, traces, origin)
+
+    def train(self, job: Job) -> tuple[Model, list[Trace]]:
+        """Train the method on prepared data; InputError if it cannot learn from what the job holds."""
+        remedies = {
+            "preferences": "use a pairwise ranker with pairs='given', such as ranksvm",
+            "clicks": "use click-label",
         }
+        sources = {"preferences": job.preferences, "clicks": job.clicks}
+        for source, value in sources.items():
+            if value is not None and source not in self.method.learns_from:
+                known = " and ".join(self.method.learns_from)
+                raise InputError(
+                    f"the ranker {self.name!r} learns from {known}, not from {source}", remedies[source]
+                )
+        return self.method.train(job)
+
+    def preparation_for(self, train: Dataset) -> Preparation:
+        """How this ranker prepares features when it is fitted to ``train``."""
+        chosen = self.common.normalise
+        return Preparation.of(
+            train, self.common.features, self.method.normalisation if chosen == "auto" else chosen
+        )
+
+    def install(
+        self,
+        preparation: Preparation,
+        model: Model,
+        traces: list[Trace],
+        provenance: Mapping[str, Any],
+    ) -> Self:
+        """Make this ranker a fitted one, replacing an earlier fit. Returns itself."""
+        self.preparation, self.model = preparation, model
+        self.traces, self.provenance = traces, dict(provenance)
         return self
 
-    def score(self, data: Dataset) -> NDArray[np.float64]:
-        """One score a document, larger is better; an error for rankers that have an order only."""
-        model, prepared = self._ready(data)
-        if not hasattr(model, "score"):
+    def score(self, data: Dataset) -> Floats:
+        """One score per document, larger is better; InputError if the ranker only orders documents."""
+        model, preparation = self.fitted()
+        if not isinstance(model, ScoreModel):
             raise InputError(
-                f"the ranker {self.name!r} orders documents without giving them scores", "use rank(data)"
+                f"the ranker {self.name!r} orders documents without scoring them",
+                "use rank(data) or ordering_scores(data)",
             )
-        scores: Floats = model.score(prepared)
-        return scores
+        return model.score(preparation(data))
+
+    def ordering_scores(self, data: Dataset) -> Floats:
+        """One number per document whose descending order within a query is the ranker's order.
+
+        These are the scores or, if the ranker only orders documents, n, n−1, …, 1 within each query.
+        """
+        model, preparation = self.fitted()
+        return model.ordering_scores(preparation(data))
 
     def rank(self, data: Dataset) -> Run:
-        """The documents of each query, best first; equal scores keep their input order.
-
-        The scores of a ranker that has only an order are n, n−1, … down to 1.
-        """
-        model, prepared = self._ready(data)
-        scores = model.score(prepared) if hasattr(model, "score") else _place_scores(model, prepared)
-        return Run.from_scores(data, scores, self.name)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write one file with everything needed to rank again; see :mod:`topkit.rankers.files`."""
-        if self.model is None or self.preparation is None:
-            raise InputError(f"the ranker {self.name!r} is not fitted yet", "call fit first")
-        head = {
-            "ranker": self.name,
-            "settings": self.settings,
-            "model": self.model.kind,
-            "features": {
-                "normalisation": self.preparation.normalisation,
-                "names": self.preparation.names,
-                "named": self.preparation.named,
-                "columns": self.preparation.columns,
-            },
-            "provenance": self.provenance,
-        }
-        write_model(path, head, self.model.parts())
+        """The documents of each query, best first, with ordering scores; ties keep their input order."""
+        return Run.from_scores(data, self.ordering_scores(data), self.name)
 
     def measure_on(self, data: Dataset) -> float:
-        """The chosen measure of this ranker's order on a data set, turned so that larger is better."""
-        model, prepared = self._ready(data)
-        scores = model.score(prepared) if hasattr(model, "score") else _place_scores(model, prepared)
-        return self.measure()(data, scores)
+        """The chosen metric of this ranker's order on a data set, negated if smaller is better."""
+        return self.measure()(data, self.ordering_scores(data))
 
-    def measure(self) -> Measure:
-        """The chosen measure as a function of data and scores, turned so that larger is better."""
+    def measure(self) -> Evaluate:
+        """The chosen metric as a function of data and scores, negated if smaller is better."""
         chosen = metric(self.common.metric)
-        rules = convention_named(self.common.convention)
+        convention = convention_named(self.common.convention)
         sign = 1.0 if chosen.measure.greater_is_better else -1.0
 
         def mean(data: Dataset, scores: Floats) -> float:
-            values = evaluate_arrays(data.y, scores, data.ptr, chosen, rules, truth=data.truth)
+            values = evaluate_arrays(data.y, scores, data.ptr, chosen, convention, truth=data.truth)
             return sign * float(values[str(chosen)].mean())
 
         return mean
 
-    def _ready(self, data: Dataset) -> tuple[Any, Dataset]:
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write one file with everything needed to rank again; see :mod:`topkit.rankers.files`."""
+        model, preparation = self.fitted()
+        parts = model.parts()
+        if model.kind not in MODELS:
+            raise InputError(
+                f"a model of kind {model.kind!r} cannot be saved, because it could not be loaded again",
+                "add its class to topkit.rankers.MODELS",
+            )
+        # a scorer object is code, which a model file does not hold; the model ranks without it
+        objects = {name: value for name, value in self.settings.items() if isinstance(value, Scorer)}
+        head = {
+            "ranker": self.name,
+            "settings": {name: value for name, value in self.settings.items() if name not in objects},
+            "model": model.kind,
+            "features": preparation.to_dict(),
+            "provenance": {
+                **self.provenance,
+                **{name: type(value).__qualname__ for name, value in objects.items()},
+            },
+        }
+        write_model(path, head, parts)
+
+    def fitted(self) -> tuple[Model, Preparation]:
+        """The model and the preparation of its features; InputError before the first fit."""
         if self.model is None or self.preparation is None:
-            raise InputError(f"the ranker {self.name!r} is not fitted yet", "call fit first")
-        return self.model, self.preparation(data)
-
-
-def _place_scores(model: OrderModel, data: Dataset) -> Floats:
-    """n, n−1, … 1 down the order of each query."""
-    places = np.empty(len(data))
-    places[model.order(data)] = np.repeat(data.ptr[1:], data.lengths) - np.arange(len(data))
-    return places
+            raise InputError(f"the ranker {self.name!r} is not fitted", "call fit first")
+        return self.model, self.preparation
 
 
 def _checked_weights(weights: ArrayLike, queries: int) -> Floats:
-    heavy = np.asarray(weights, np.float64)
-    if heavy.shape != (queries,):
-        raise InputError(f"{queries} queries need as many weights, not {heavy.shape}")
-    if not (np.isfinite(heavy).all() and (heavy >= 0).all() and heavy.sum() > 0):
+    """Query weights as an array; InputError if they are not valid."""
+    checked = np.asarray(weights, np.float64)
+    if checked.shape != (queries,):
+        raise InputError(f"expected one weight for each of {queries} queries, got shape {checked.shape}")
+    if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.sum() > 0):
         raise InputError("query weights must be finite, not negative, and not all 0")
-    return heavy
+    return checked
+
+
+def _abbreviated(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN_NAMES]) + (f", … {names[-1]}" if len(names) > SHOWN_NAMES else "")

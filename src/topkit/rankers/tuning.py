@@ -1,4 +1,4 @@
-"""Search over a ranker's settings on validation data: a seeded draw from a grid, or Optuna."""
+"""Search over the settings of a ranker on validation data: a seeded sample of a grid, or Optuna."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from topkit.compute import Report, require, silent
 from topkit.data import Dataset, InputError
+from topkit.data.settings import Space, Span
 from topkit.losses import Preferences
+from topkit.rankers.by_name import ranker, space_of
 from topkit.rankers.learner import Learner
-from topkit.rankers.registry import ranker, space_of
-from topkit.scorers import Report, Space, Span, silent
 
 SEARCHES = ("grid", "optuna")
+"""Names of the searches."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings that were tried, and their measure on the validation data (larger is better)."""
+    """Settings that were tried, and their metric on the validation data (larger is better)."""
 
     settings: dict[str, Any]
     measure: float
@@ -39,39 +41,35 @@ def tune(
     report: Report = silent,
     **settings: Any,
 ) -> tuple[Learner, list[Trial]]:
-    """The ranker with the best measure on ``valid`` among ``trials`` settings, and all that was tried.
+    """The ranker with the best metric on ``valid`` among ``trials`` settings, and all trials.
 
-    Settings that are given stay as they are; the others are drawn from the ranker's declared space. ``grid``
-    tries three values of every range (all, or a seeded draw of ``trials``); ``optuna`` lets Optuna's sampler
-    choose. The first trial is always the defaults, so tuning is never worse on ``valid`` than not tuning.
+    The ``settings`` are fixed; the others are searched as the ranker declares. ``grid`` tries three values of
+    every range (all combinations, or a seeded sample of ``trials``); ``optuna`` uses Optuna's sampler. The
+    first trial uses the defaults, so tuning is never worse on ``valid`` than not tuning.
     """
     if search not in SEARCHES:
-        raise InputError(f"there is no search {search!r}", f"choose from {', '.join(SEARCHES)}")
+        raise InputError(f"unknown search {search!r}", f"choose from {', '.join(SEARCHES)}")
     if trials < 1:
-        raise InputError(f"trials must be at least 1, not {trials}")
-    best: Learner | None = None
+        raise InputError(f"trials must be at least 1, got {trials}")
+    candidates: list[Learner] = []
     tried: list[Trial] = []
 
     def judge(chosen: dict[str, Any]) -> float:
-        nonlocal best
         candidate = ranker(name, **{**settings, **chosen})
         candidate.fit(train, valid, weights=weights, preferences=preferences)
-        measure = candidate.measure_on(valid)
-        if best is None or measure > max(trial.measure for trial in tried):
-            best = candidate
-        tried.append(Trial(chosen, measure))
-        report("trial", len(tried), trials, measure)
-        return measure
+        value = candidate.measure_on(valid)
+        if not tried or value > max(trial.measure for trial in tried):
+            candidates[:] = [candidate]
+        tried.append(Trial(chosen, value))
+        report("trial", len(tried), trials, value)
+        return value
 
     judge({})
     space = space_of(name, **settings)
-    seed = int(settings.get("seed", 0))
     if space and trials > 1:
         search_in = _grid if search == "grid" else _optuna
-        search_in(space, trials - 1, seed, judge)
-    if best is None:
-        raise ValueError("the first trial gave no ranker")
-    return best, tried
+        search_in(space, trials - 1, int(settings.get("seed", 0)), judge)
+    return candidates[0], tried
 
 
 def _grid(space: Space, trials: int, seed: int, judge: Callable[[dict[str, Any]], float]) -> None:
@@ -82,19 +80,16 @@ def _grid(space: Space, trials: int, seed: int, judge: Callable[[dict[str, Any]]
 
 
 def _values(choices: Span | tuple[object, ...]) -> list[Any]:
-    """Three values of a range, or all choices."""
+    """Three values inside a range, or all choices."""
     if not isinstance(choices, Span):
         return list(choices)
     spaced = np.geomspace if choices.log else np.linspace
-    values = spaced(choices.low, choices.high, 5)[1:4].tolist()  # the ends of a range are rarely the best
+    values = spaced(choices.low, choices.high, 5)[1:4].tolist()  # the ends of a range are rarely best
     return [round(value) for value in values] if choices.whole else values
 
 
 def _optuna(space: Space, trials: int, seed: int, judge: Callable[[dict[str, Any]], float]) -> None:
-    try:
-        import optuna
-    except ImportError:
-        raise InputError("the search 'optuna' needs Optuna", "pip install 'topkit[tune]'") from None
+    optuna = require("optuna", "tune")
 
     def objective(trial: Any) -> float:
         return judge(dict(_suggestions(trial, space)))

@@ -1,4 +1,4 @@
-"""Past one machine's memory: training in parts, out of core or on Dask, and maps over queries."""
+"""Data larger than memory: training in parts (out of core or on Dask), and maps over queries."""
 
 from __future__ import annotations
 

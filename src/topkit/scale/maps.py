@@ -1,4 +1,4 @@
-"""Work on queries that know nothing of each other: evaluation, aggregation and feature building as maps."""
+"""Evaluation, fusion and feature extraction as maps over queries on a cluster."""
 
 from __future__ import annotations
 
@@ -12,12 +12,9 @@ from topkit.compute.cluster import Cluster
 from topkit.data import Dataset, InputError, Run, Strings, Truth, concatenate
 from topkit.data.partitions import Partition, plan_partitions
 from topkit.features import NoCandidatesError, build_dataset, open_index
-from topkit.fusion import AGGREGATORS, fuse
+from topkit.fusion import fuse, learns_across_queries
 from topkit.metrics import Evaluation, evaluate
 from topkit.rankers import load_ranker
-
-LEARN_ACROSS_QUERIES = ("agreement", "mallows", "ulara", "weighted-borda")
-"""Aggregators that weigh rankers by what they do on all queries, which a map cannot see."""
 
 
 def evaluate_on(
@@ -29,12 +26,12 @@ def evaluate_on(
     *,
     rows: int = 1 << 16,
 ) -> Evaluation:
-    """A model's measures on a Parquet file: workers load the model, score and measure their partitions.
+    """A model's metrics on a Parquet file: workers load the model, then score and measure their partitions.
 
-    Model and data must be files that every worker sees. Only values of measures travel, 8 bytes a query.
+    Every worker must see the model file and the data file. Only metric values are sent, 8 bytes per query.
     """
     plan = plan_partitions(data, rows)
-    parts = cluster.map(_evaluated, plan.partitions, fspath(model), metrics, convention, plan.truth)
+    parts = cluster.map(_evaluate, plan.partitions, fspath(model), metrics, convention, plan.truth)
     first = parts[0]
     return Evaluation(
         tuple(qid for part in parts for qid in part.qids),
@@ -44,39 +41,37 @@ def evaluate_on(
     )
 
 
-def _evaluated(
+def _evaluate(
     part: Partition, model: str, metrics: str | Sequence[str], convention: str, truth: str
 ) -> Evaluation:
     data = part.read()
     data = data.with_labels(data.y, Truth.parse(truth))
     ranker = load_ranker(model)
-    return evaluate(data, ranker.score(data), metrics, convention, name=ranker.name)
+    return evaluate(data, ranker.ordering_scores(data), metrics, convention, name=ranker.name)
 
 
 def fuse_on(cluster: Cluster, runs: Sequence[Run], method: str, *, queries: int = 50, **settings: Any) -> Run:
-    """:func:`topkit.fusion.fuse` of ``queries`` queries a task, for methods that take each by itself."""
-    if method not in AGGREGATORS:
-        raise InputError(f"unknown aggregation method {method!r}", f"choose from {', '.join(AGGREGATORS)}")
-    if method in LEARN_ACROSS_QUERIES:
+    """:func:`topkit.fusion.fuse` with ``queries`` queries per task, for methods that separate them."""
+    if learns_across_queries(method):
         raise InputError(
-            f"{method} learns from all queries together, so they cannot be shared out",
-            "fuse here, or choose another method",
+            f"the method {method!r} learns from all queries together, so they cannot be distributed",
+            "use topkit.fusion.fuse, or choose another method",
         )
     names = list(dict.fromkeys(qid for run in runs for qid in run))
-    chosen = [names[i : i + queries] for i in range(0, len(names), queries)]
-    tasks = [[_restricted(run, part) for run in runs] for part in chosen]
-    return _joined(cluster.map(_fused, tasks, method, settings))
+    groups = [names[i : i + queries] for i in range(0, len(names), queries)]
+    tasks = [[_restrict(run, group) for run in runs] for group in groups]
+    return _join(cluster.map(_fuse, tasks, method, settings))
 
 
-def _restricted(run: Run, qids: Iterable[str]) -> Run:
+def _restrict(run: Run, qids: Iterable[str]) -> Run:
     return Run.of({qid: run[qid] for qid in qids if qid in run}, run.name)
 
 
-def _fused(runs: list[Run], method: str, settings: Mapping[str, Any]) -> Run:
+def _fuse(runs: list[Run], method: str, settings: Mapping[str, Any]) -> Run:
     return fuse(runs, method, **settings).run
 
 
-def _joined(runs: Sequence[Run]) -> Run:
+def _join(runs: Sequence[Run]) -> Run:
     ptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(run.ptr) for run in runs]))])
     return Run(
         tuple(qid for run in runs for qid in run.qids),
@@ -96,26 +91,27 @@ def build_dataset_on(
     at_once: int = 25,
     **settings: Any,
 ) -> Dataset:
-    """:func:`topkit.features.build_dataset` with ``at_once`` queries a task; workers open the index folder.
+    """:func:`topkit.features.build_dataset` with ``at_once`` queries per task; workers open the index folder.
 
-    Queries without candidates are left out, as there.
+    As there, queries without candidates are left out.
     """
     names = list(queries)
     tasks = []
     for i in range(0, len(names), at_once):
-        own = names[i : i + at_once]
-        tasks.append(({q: queries[q] for q in own}, {q: grades[q] for q in own if q in grades}))
-    parts = [part for part in cluster.map(_built, tasks, fspath(index), settings) if part is not None]
+        group = names[i : i + at_once]
+        tasks.append(({q: queries[q] for q in group}, {q: grades[q] for q in group if q in grades}))
+    parts = [part for part in cluster.map(_build, tasks, fspath(index), settings) if part is not None]
     if not parts:
-        raise NoCandidatesError("no query has a candidate", "check that queries and corpus belong together")
+        raise NoCandidatesError("no query has a candidate", "check that queries and corpus match")
     return concatenate(parts)
 
 
-def _built(
+def _build(
     task: tuple[dict[str, str], dict[str, Any]], index: str, settings: Mapping[str, Any]
 ) -> Dataset | None:
+    """The data set of some queries; None if they have no candidates, since those of other tasks may."""
     queries, grades = task
     try:
         return build_dataset(open_index(index), queries, grades, **settings)[0]
     except NoCandidatesError:
-        return None  # the queries of other tasks may have some
+        return None

@@ -1,4 +1,4 @@
-"""How much to read at once so that a process stays within a limit."""
+"""How much data to read at once so that a process stays within its memory limit."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from topkit.data.partitions import Plan
 from topkit.scale.sums import PIECE_BYTES
 
 MIN_WORKSPACE = 48 << 20
+"""A limit below this is certainly a typing error: Python and NumPy alone need more."""
 COPIES = 5
-"""A batch is in memory as Arrow's buffers, as a matrix, and for a moment as a copy of either."""
+"""Copies of a batch in memory: Arrow's buffers, a matrix, and temporary copies of both."""
 PIECE_COPIES = 16
-"""Normalising and widening a piece takes a few matrices of doubles."""
+"""Normalising a piece and converting it to double takes this many times its size."""
 MOST_BYTES = 4 << 20
-"""Features read at once; more would be no faster."""
+"""Bytes of features to read at once; more is not faster."""
 SPARE = 24 << 20
-"""For what allocators hold back and the optimiser remembers."""
+"""Reserve for memory that allocators hold back and for the history of L-BFGS."""
 
 
 def rows_within(memory: int | None, plan: Plan) -> int:
     """Documents to read at once so that the process stays within ``memory`` bytes, or InputError.
 
-    To be called when everything is loaded that training needs: what it takes counts too.
+    Call it after everything that training needs is loaded, because that memory counts too.
     """
     row = 4 * max(plan.features, 1)
     most = max(MOST_BYTES // row, 1)
@@ -35,17 +36,17 @@ def rows_within(memory: int | None, plan: Plan) -> int:
     if rows < 1 or room < COPIES * longest:
         needed = memory - room + COPIES * max(longest, row)
         raise InputError(
-            f"{memory / 1e6:.0f} MB of memory are too little for this data: the process itself and the "
-            f"longest query ({plan.longest:,} documents) take {needed / 1e6:.0f} MB",
+            f"a memory limit of {memory / 1e6:.0f} MB is too small for this data: the process and the "
+            f"longest query ({plan.longest:,} documents) need {needed / 1e6:.0f} MB",
             "raise --memory",
         )
     return int(rows)
 
 
 def give_memory_back() -> None:
-    """Let Arrow use the system's allocator, which returns what is freed; its own reserves much and keeps it.
+    """Let Arrow use the system's allocator, which returns freed memory; Arrow's own keeps it.
 
-    Best called before Arrow is loaded, since its own allocator then never starts.
+    Call it before Arrow is imported, so that Arrow's own allocator never starts.
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     import pyarrow as pa
@@ -54,11 +55,11 @@ def give_memory_back() -> None:
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds now."""
+    """Resident memory of this process in bytes."""
     try:
         with open("/proc/self/statm") as stream:
             pages = int(stream.read().split()[1])
-    except OSError:  # not Linux: the peak so far is the best that is known
+    except OSError:  # not Linux: the peak is the best available estimate
         import resource
         import sys
 

@@ -1,4 +1,4 @@
-"""Scoring a file of any size: read, score and write some queries at a time."""
+"""Scoring a file of any size: read, score and write part by part."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from topkit.data.trec import run_lines
 from topkit.rankers import Learner
 
 FORMS = ("scores", "run")
+"""Output formats."""
 
 
 def score_file(
@@ -24,15 +25,15 @@ def score_file(
     rows: int = 1 << 16,
     progress: Callable[[int], None] = lambda documents: None,
 ) -> int:
-    """Write the scores (a number a line) or the run of a data file; how many documents it had.
+    """Write the scores (one number per line) or the run of a data file; returns the number of documents.
 
-    The file may be larger than memory: about ``rows`` documents of it are held at once.
+    The file may be larger than memory: about ``rows`` documents are held at once.
     """
     if form not in FORMS:
-        raise InputError(f"unknown format {form!r}", "choose scores or run")
+        raise InputError(f"unknown format {form!r}", f"choose from {', '.join(FORMS)}")
     done = 0
     with text_writer(out) as stream:
-        for data in _fitting(ranker, path, rows):
+        for data in _parts(ranker, path, rows):
             if form == "run":
                 stream.writelines(run_lines(ranker.rank(data)))
             else:
@@ -42,12 +43,12 @@ def score_file(
     return done
 
 
-def _fitting(ranker: Learner, path: str | PathLike[str], rows: int) -> Iterator[Dataset]:
-    """The file in parts; parts of text that leave out the last features get zeros for them.
+def _parts(ranker: Learner, path: str | PathLike[str], rows: int) -> Iterator[Dataset]:
+    """The file in parts; parts of a text file that omit the last features get zeros for them.
 
-    A file whose every part leaves some out was made for something else, which is told at its end.
+    If every part omits some, the file has too few features; only the end of the file can tell.
     """
-    width = len(ranker.preparation.names) if ranker.preparation else 0
+    width = len(ranker.fitted()[1].names)
     text, widest = Path(path).suffix != ".parquet", 0
     for data in stream_dataset(path, rows):
         widest = max(widest, data.n_features)
@@ -55,6 +56,6 @@ def _fitting(ranker: Learner, path: str | PathLike[str], rows: int) -> Iterator[
     if widest < width:
         raise InputError(
             f"the ranker was trained on {width} features, the data has {widest}",
-            "give data made by the same feature extraction",
+            "use data from the same feature extraction",
             file=path,
         )

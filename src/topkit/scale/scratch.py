@@ -1,8 +1,8 @@
-"""Prepared pieces in a scratch file: features are read and normalised once, and streamed ever after.
+"""Prepared pieces in a scratch file: features are read and normalised once, and streamed from then on.
 
-The file holds, piece by piece, features, labels and list lengths as plain arrays: (4·features + 4) bytes a
-document and 8 a query. It has no name in the folder of temporary files (``TMPDIR`` chooses it) and is gone
-when training ends, however it ends.
+The file holds the features, labels and query boundaries of each piece as plain arrays: (4·features + 4)
+bytes per document and 8 per query. It is an unnamed temporary file (``TMPDIR`` chooses the folder), which
+disappears when training ends, even if it fails.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ Piece = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]
 
 @dataclass
 class Scratch:
-    """Pieces that were put aside, to be gone through again and again."""
+    """Pieces on disk, to iterate over many times."""
 
     stream: IO[bytes]
     shapes: list[tuple[int, int, int]] = field(default_factory=list)
     """Documents, features and queries of each piece."""
 
     def put(self, piece: Dataset) -> None:
+        """Append a piece."""
         try:
             for array in (piece.X, piece.y, piece.ptr):
                 self.stream.write(np.ascontiguousarray(array).data)
         except OSError as error:
             raise InputError(
-                f"the scratch file cannot be written ({error.strerror})",
-                "set TMPDIR to a folder with as much room as the features take",
+                f"cannot write the scratch file ({error.strerror})",
+                "set TMPDIR to a folder with enough space for all features",
             ) from None
         self.shapes.append((len(piece), piece.n_features, piece.n_queries))
 
@@ -56,6 +57,6 @@ class Scratch:
 
 @contextmanager
 def scratch() -> Iterator[Scratch]:
-    """An empty scratch file that vanishes at the end."""
+    """An empty scratch file that is deleted at the end."""
     with tempfile.TemporaryFile(prefix="topkit-") as stream:
         yield Scratch(stream)

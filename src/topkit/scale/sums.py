@@ -1,7 +1,7 @@
-"""Value and gradient of a loss over data in parts: every part by itself, then a sum in a fixed order.
+"""Value and gradient of a loss over data in parts: computed per part, then summed in a fixed order.
 
-A loss is a sum over queries, so parts that hold whole queries give exact totals. The order of the sum is that
-of the file, whoever did which part, so a result does not depend on which worker was faster.
+A loss is a sum over queries, so parts of whole queries give exact totals. The sum follows the order of the
+file, so the result does not depend on which worker computed which part.
 """
 
 from __future__ import annotations
@@ -21,39 +21,36 @@ from topkit.data.partitions import Partition, Plan
 from topkit.data.streaming import queries_between, stream_dataset
 from topkit.losses import loss
 from topkit.losses.base import Objective
-from topkit.rankers.features import Preparation
+from topkit.rankers.learner import Preparation
 from topkit.scale.scratch import scratch
 from topkit.scorers import Floats, Report, silent
 
 PIECE_BYTES = 2 << 20
-"""Features that are worked on at once: they stay near the processor, and temporaries stay small."""
+"""Bytes of features per piece: it fits into the processor cache, and temporary arrays stay small."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How raw documents become a loss: preparation, the loss by name. Small, and the same for all parts."""
+    """How raw documents become a loss: the preparation, and the loss by name."""
 
     preparation: Preparation
     loss: str
     settings: Mapping[str, Any]
 
     def pieces(self, data: Dataset) -> Iterator[Dataset]:
-        """The prepared data in pieces of whole queries, with 0 for missing features."""
+        """The prepared data in pieces of whole queries, with 0 for missing values."""
         for part in split_queries(data, PIECE_BYTES // (4 * max(data.n_features, 1))):
             prepared = self.preparation(part)
-            yield prepared.with_features(np.nan_to_num(prepared.X, nan=0.0)) if _holes(prepared) else prepared
+            missing = bool(np.isnan(prepared.X).any())
+            yield prepared.with_features(np.nan_to_num(prepared.X, nan=0.0)) if missing else prepared
 
     def bind(self, labels: NDArray[np.float32], ptr: NDArray[np.int64]) -> Objective:
         """The loss on the labels of a piece."""
         return loss(self.loss, **self.settings).on(labels, ptr)
 
 
-def _holes(data: Dataset) -> bool:
-    return bool(np.isnan(data.X).any())
-
-
 def split_queries(data: Dataset, rows: int) -> Iterator[Dataset]:
-    """Data sets of about ``rows`` documents, at least a query each."""
+    """Data sets of about ``rows`` documents and at least one query."""
     first = 0
     while first < data.n_queries:
         last = int(np.searchsorted(data.ptr, data.ptr[first] + rows, side="right")) - 1
@@ -67,7 +64,7 @@ Sums = tuple[float, Floats]
 
 
 def piece_sums(X: NDArray[np.float32], objective: Objective, vector: Floats) -> Sums:
-    """Value and gradient of a linear score on one piece, in double."""
+    """Value and gradient of a linear model on one piece, in double precision."""
     wide = X.astype(np.float64)
     value, slope = objective(wide @ vector[:-1] + vector[-1])
     return value, np.append(slope @ wide, slope.sum())
@@ -76,13 +73,13 @@ def piece_sums(X: NDArray[np.float32], objective: Objective, vector: Floats) -> 
 def added(parts: Iterable[Sums]) -> Sums:
     """The sum of parts, first to last."""
     value, gradient = 0.0, np.zeros(1)
-    for own, slope in parts:
-        value, gradient = value + own, gradient + slope
+    for part_value, part_gradient in parts:
+        value, gradient = value + part_value, gradient + part_gradient
     return value, gradient
 
 
 def warm_up(recipe: Recipe, data: Dataset) -> None:
-    """Load and compile all that sums and the optimiser need, so that memory can be measured after it."""
+    """Load and compile everything that training needs, so that its memory can be measured."""
     import scipy.optimize  # noqa: F401
 
     for piece in recipe.pieces(data):
@@ -94,7 +91,7 @@ def warm_up(recipe: Recipe, data: Dataset) -> None:
 def streamed_total(
     recipe: Recipe, plan: Plan, rows: int, report: Report = silent
 ) -> Iterator[Callable[[Floats], Sums]]:
-    """The total over a file, prepared once ``rows`` documents at a time and then streamed from scratch."""
+    """The total over a file, which is prepared once, ``rows`` documents at a time, then read from scratch."""
     with scratch() as pieces:
         done = 0
         for data in stream_dataset(plan.path, rows):
@@ -113,7 +110,7 @@ def streamed_total(
 # -- on workers --------------------------------------------------------------------------------------------
 @dataclass
 class Loaded:
-    """A partition in a worker's memory: prepared pieces, and their losses once they are asked for."""
+    """A partition in the memory of a worker: prepared pieces, and their losses once they are needed."""
 
     recipe: Recipe
     pieces: list[Dataset]
@@ -129,7 +126,7 @@ class Loaded:
         return self.bound
 
     def __getstate__(self) -> dict[str, Any]:
-        """Bound losses hold compiled functions: they stay behind, should Dask ever move a partition."""
+        """Objectives hold compiled functions, which are not sent if Dask moves a partition."""
         return {**self.__dict__, "bound": []}
 
 
@@ -141,12 +138,12 @@ def loaded_sums(loaded: Loaded, vector: Floats) -> Sums:
 
 
 def keep_loaded(cluster: Cluster, plan: Plan, recipe: Recipe) -> Kept:
-    """Every partition in the memory of some worker."""
+    """Load every partition into the memory of a worker."""
     return cluster.keep(Loaded.of, plan.partitions, recipe)
 
 
 def spread_total(cluster: Cluster, kept: Kept) -> Callable[[Floats], Sums]:
-    """The total over partitions that workers hold: (features + 1) doubles go to each and come back."""
+    """The total over the partitions of the workers: (features + 1) doubles are sent to each and back."""
 
     def total(vector: Floats) -> Sums:
         return added(cluster.over(kept, loaded_sums, vector))
@@ -156,7 +153,7 @@ def spread_total(cluster: Cluster, kept: Kept) -> Callable[[Floats], Sums]:
 
 @dataclass
 class Remembered:
-    """A total that does not do its latest work again: an optimiser asks for its start twice."""
+    """A total that keeps its latest result: an optimiser evaluates its start twice."""
 
     total: Callable[[Floats], Sums]
     calls: int = 0

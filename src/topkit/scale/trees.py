@@ -1,9 +1,9 @@
-"""Boosted trees on a cluster: ``lightgbm.dask`` grows them, with any loss of ours as its objective."""
+"""Boosted trees on a cluster: ``lightgbm.dask`` grows them, with any loss of topkit as its objective."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,21 +15,21 @@ from topkit.compute.cluster import Cluster, Kept
 from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
 from topkit.losses import loss
-from topkit.rankers.features import Preparation
+from topkit.rankers.learner import Preparation
 from topkit.scale.sums import Recipe
-from topkit.scorers import Floats, Report, Trees, TreeScorer
+from topkit.scorers import Floats, Job, Trees, TreeScorer
 from topkit.scorers.trees import settings_for
 
 ATTEMPTS = 3
-"""LightGBM's workers talk to each other: when one dies, the trees are begun again with those left."""
+"""LightGBM's workers depend on each other: if one dies, training restarts with the remaining ones."""
 
 
 @dataclass(frozen=True)
 class GroupLoss:
-    """A loss as LightGBM's objective: each worker gives gradient and curvature of its own queries.
+    """A loss as LightGBM's objective: each worker computes gradient and curvature of its own queries.
 
-    Both are divided by one number for all workers, the mean curvature at the start, so that the penalty on
-    leaves means what it means on one machine.
+    Both are divided by the mean curvature at the start over all workers, so that the penalty on leaves means
+    the same as on one machine.
     """
 
     name: str
@@ -46,11 +46,12 @@ class GroupLoss:
 
 
 def prepared(part: Partition, preparation: Preparation) -> Dataset:
+    """A partition with prepared features."""
     return preparation(part.read())
 
 
 def features_of(data: Dataset) -> NDArray[np.float32]:
-    return np.array(data.X)  # a copy: LightGBM may want to write
+    return np.array(data.X)  # a copy, because LightGBM may write to it
 
 
 def labels_of(data: Dataset) -> NDArray[np.float32]:
@@ -62,44 +63,35 @@ def lengths_of(data: Dataset) -> NDArray[np.float32]:
 
 
 def first_curvature(data: Dataset, name: str, settings: Mapping[str, Any]) -> tuple[float, int, int]:
-    """The sum of curvatures where all scores are 0, how many documents it is of, and how many queries."""
+    """The sum of curvatures at scores of 0, the number of documents, and the number of queries."""
     _, _, curvature = loss(name, **settings).on(data.y, data.ptr).with_curvature(np.zeros(len(data)))
     return float(curvature.sum()), len(data), data.n_queries
 
 
 def spread_trees(
-    cluster: Cluster,
-    plan: Plan,
-    recipe: Recipe,
-    scorer: TreeScorer,
-    valid: Dataset | None,
-    judge: Callable[[Floats], float],
-    seed: int,
-    report: Report,
+    cluster: Cluster, plan: Plan, recipe: Recipe, scorer: TreeScorer, job: Job
 ) -> tuple[Trees, list[Trace]]:
-    """Trees grown on all partitions; with validation data, as many of them as it wants."""
+    """Trees grown on all partitions; validation data selects their number. ``job.train`` is not used."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            text = _grow(cluster, plan, recipe, scorer, seed)
+            text = _grow(cluster, plan, recipe, scorer, job.seed)
             break
         except (TypeError, ValueError):
-            raise  # wrong data or settings, which another attempt does not mend
-        except Exception:  # what a lost worker looks like depends on where it was lost
+            raise  # wrong data or settings, which another attempt does not fix
+        except Exception:  # the type of the error depends on where a worker was lost
             if attempt == ATTEMPTS:
                 raise
-            report("worker lost, begun again", attempt, ATTEMPTS, float("nan"))
-    if valid is None:
-        return Trees(text), []
-    return _kept(text, scorer, valid, judge, report)
+            job.report("worker lost, restarted", attempt, ATTEMPTS, float("nan"))
+    return (Trees(text), []) if job.valid is None else _select_trees(text, scorer, job, job.valid)
 
 
 def _grow(cluster: Cluster, plan: Plan, recipe: Recipe, scorer: TreeScorer, seed: int) -> str:
     import lightgbm
 
     kept = cluster.keep(prepared, plan.partitions, recipe.preparation)
-    told = cluster.over(kept, first_curvature, recipe.loss, recipe.settings)
-    unit = sum(own for own, _, _ in told) / plan.documents or 1.0
-    X, y, group = _arrays(cluster, kept, told, len(recipe.preparation.columns or recipe.preparation.names))
+    sizes = cluster.over(kept, first_curvature, recipe.loss, recipe.settings)
+    unit = sum(curvature for curvature, _, _ in sizes) / plan.documents or 1.0
+    X, y, group = _arrays(cluster, kept, sizes, recipe.preparation.width)
     objective = GroupLoss(recipe.loss, recipe.settings, unit)
     model = lightgbm.DaskLGBMRanker(
         client=cluster.client,
@@ -109,34 +101,33 @@ def _grow(cluster: Cluster, plan: Plan, recipe: Recipe, scorer: TreeScorer, seed
         **settings_for(scorer, seed),
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # LightGBM names the parameters that Dask decides
+        warnings.simplefilter("ignore", UserWarning)  # about parameters that Dask overrides
         model.fit(X, y, group=group)
     text: str = model.booster_.model_to_string()
     return text
 
 
-def _arrays(cluster: Cluster, kept: Kept, told: list[tuple[float, int, int]], features: int) -> list[Any]:
+def _arrays(cluster: Cluster, kept: Kept, sizes: list[tuple[float, int, int]], features: int) -> list[Any]:
+    """Features, labels and list lengths as Dask arrays."""
     shapes: list[list[tuple[int, ...]]] = [
-        [(documents, features) for _, documents, _ in told],
-        [(documents,) for _, documents, _ in told],
-        [(queries,) for _, _, queries in told],
+        [(documents, features) for _, documents, _ in sizes],
+        [(documents,) for _, documents, _ in sizes],
+        [(queries,) for _, _, queries in sizes],
     ]
     return cluster.columns(kept, [features_of, labels_of, lengths_of], shapes)
 
 
-def _kept(
-    text: str, scorer: TreeScorer, valid: Dataset, judge: Callable[[Floats], float], report: Report
-) -> tuple[Trees, list[Trace]]:
-    """As many trees as the measure on the validation data wants, by the rule that stops them elsewhere."""
+def _select_trees(text: str, scorer: TreeScorer, job: Job, valid: Dataset) -> tuple[Trees, list[Trace]]:
+    """The first trees, as many as have the best validation metric, by the usual stopping rule."""
     booster = Trees(text).booster
     scores = np.zeros(len(valid))
     trace = Trace(scorer.trees, patience=scorer.patience, larger_is_better=True)
-    going = trace.go_on(judge(scores))
+    going = trace.go_on(job.judge(scores))
     while going and trace.steps < booster.current_iteration():
         scores = scores + booster.predict(
             valid.X, start_iteration=trace.steps, num_iteration=1, raw_score=True, num_threads=1
         )
-        going = trace.go_on(judge(scores))
-        report("measure", trace.steps, scorer.trees, trace.values[-1])
+        going = trace.go_on(job.judge(scores))
+        job.report("metric", trace.steps, scorer.trees, trace.values[-1])
     trace.reason = trace.reason or "settled"
     return Trees(booster.model_to_string(num_iteration=max(trace.best_step, 1))), [trace]

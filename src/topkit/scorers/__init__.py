@@ -1,34 +1,55 @@
-"""Scorers: functions from features to scores, each with the way it is fitted to any loss."""
+"""Scorers: functions from features to scores, each with a way to fit it to any loss."""
 
 from __future__ import annotations
 
-from topkit.compute import Report, silent
-from topkit.scorers.linear import LinearScorer
+from typing import Any, Protocol, runtime_checkable
+
+from topkit.compute import Report, Trace, silent
+from topkit.data.settings import Space, Span
+from topkit.scorers.linear import Linear, LinearScorer
 from topkit.scorers.mlp import NeuralScorer
-from topkit.scorers.model import Floats, Model, Objective, Parts, Problem
-from topkit.scorers.network import Linear, Network
-from topkit.scorers.settings import Space, Span, check
+from topkit.scorers.model import Evaluate, Floats, Job, Model, OrderModel, Parts, ScoreModel
+from topkit.scorers.network import Network
+from topkit.scorers.settings import check
 from topkit.scorers.trees import Trees, TreeScorer
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """What ``tk.ranker(name, scorer=…)`` accepts besides the names in ``SCORERS``."""
+
+    @property
+    def normalisation(self) -> str:
+        """The default query-wise normalisation of the features: a name or ``none``."""
+        ...
+
+    def fit(self, job: Job, objective: Any) -> tuple[Model, list[Trace]]:
+        """Minimise ``objective(scores) → (value, gradient)``; the model, and the trace of each fit."""
+        ...
+
 
 SCORERS: dict[str, type[LinearScorer] | type[NeuralScorer] | type[TreeScorer]] = {
     "linear": LinearScorer,
     "mlp": NeuralScorer,
     "trees": TreeScorer,
 }
-"""Name → how scores come from features, and how that is fitted; the fields of each are its settings."""
+"""Name → scorer; its fields are its settings."""
 
 __all__ = [
     "SCORERS",
+    "Evaluate",
     "Floats",
+    "Job",
     "Linear",
     "LinearScorer",
     "Model",
     "Network",
     "NeuralScorer",
-    "Objective",
+    "OrderModel",
     "Parts",
-    "Problem",
     "Report",
+    "ScoreModel",
+    "Scorer",
     "Space",
     "Span",
     "TreeScorer",

@@ -1,106 +1,205 @@
-"""The linear scorer: L-BFGS to the optimum for each penalty of a grid, or Adam with early stopping."""
+"""Linear models, and their scorer: L-BFGS to the optimum for each penalty of a grid, or Adam."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from topkit.compute import Report, Trace, one_blas_thread, silent
-from topkit.scorers.descent import AdamPlan, Architecture, Total, adam, judge_of, lbfgs
-from topkit.scorers.model import Floats, Objective, Problem
-from topkit.scorers.network import Linear, filled, linear_gradient, linear_scores
-from topkit.scorers.settings import Space, Span, check
+from topkit.compute import Report, Trace, one_blas_thread, silent, thread_map
+from topkit.data import Dataset
+from topkit.data.settings import Setting, Span, check_fields
+from topkit.scorers.adam import AdamPlan, adam
+from topkit.scorers.model import Floats, HasGradient, Job, Parts, ScoreModel, filled, row_products
 
 L2_GRID = tuple(10.0 ** -np.arange(0.0, 5.5, 0.5))
-"""Penalties tried on validation data, strongest first: each fit starts from the one before."""
+"""Penalties tried on validation data, strongest first: each fit starts from the previous one."""
+DEFAULT_L2 = 1e-3
+"""The penalty without validation data."""
+
+BLOCK = 1 << 15
+"""Rows per thread task. It is fixed, so that sums over blocks do not depend on the number of threads."""
+
+Total = Callable[[Floats], tuple[float, Floats]]
+"""Parameters → the loss over all queries and its gradient, wherever the data is."""
+
+
+@dataclass(frozen=True)
+class Linear(ScoreModel):
+    """score = w·x + b; a missing feature counts as 0."""
+
+    kind: ClassVar[str] = "linear"
+    weights: Floats
+    bias: float = 0.0
+
+    def score(self, data: Dataset) -> Floats:
+        return row_products(filled(data.X), self.weights[:, None])[:, 0] + self.bias
+
+    def parts(self) -> Parts:
+        return Parts(values={"bias": self.bias}, arrays={"weights": self.weights})
+
+    @classmethod
+    def of_parts(cls, parts: Parts) -> Self:
+        weights = np.ascontiguousarray(parts.arrays["weights"], np.float64)
+        if weights.ndim != 1:
+            raise ValueError(f"expected one row of weights, got shape {weights.shape}")
+        return cls(weights, float(parts.values["bias"]))
 
 
 @dataclass(frozen=True)
 class LinearScorer:
-    """score = w·x + b, fitted to loss(s)/loss(0) + ½·l2·‖w‖²; b is free.
+    """score = w·x + b, fitted to loss(s)/loss(0) + ½·l2·‖w‖²; b is not penalised.
 
-    Dividing by the loss at s = 0 lets one penalty mean the same for every loss. With ``l2=None`` and
-    validation data, every penalty of a grid is fitted, and the one whose measure, averaged with those of its
-    two neighbours, is best is kept: validation sets are small, and a lone peak is luck. Without validation
-    data it is 1e-3. ``optimiser="adam"`` goes by batches of queries on the mean loss a query and stops early.
+    Dividing by the loss at s = 0 gives one penalty the same meaning for every loss. With ``l2=None`` and
+    validation data, every penalty of a grid is fitted. The one whose validation metric, averaged with its two
+    neighbours, is best is kept: validation sets are small, and a single peak is noise. Without validation
+    data l2 is 1e-3. ``optimiser="adam"`` minimises the mean loss per query on batches of queries and stops
+    early.
     """
 
     normalisation: ClassVar[str] = "z-score"
-    space: ClassVar[Space] = {"l2": Span(1e-5, 1.0, log=True)}
 
-    l2: float | None = None
-    optimiser: str = "lbfgs"
-    max_steps: int = 1000
-    """Steps of L-BFGS, or epochs of Adam."""
-    tolerance: float = 1e-6
-    """L-BFGS ends when no component of the gradient is larger."""
-    rate: float = 0.01
-    """Adam's step."""
-    batch: int = 32
-    """Adam's queries a batch."""
-    patience: int = 20
-    """Adam's epochs without a better measure before it stops."""
+    l2: Annotated[
+        float | None,
+        Setting(
+            "Penalty on the squared weights; none selects it on validation data.",
+            low=0,
+            search=Span(1e-5, 1.0, log=True),
+        ),
+    ] = None
+    optimiser: Annotated[str, Setting("Optimiser.", choices=("lbfgs", "adam"))] = "lbfgs"
+    max_steps: Annotated[int, Setting("Maximum steps of L-BFGS, or epochs of Adam.", low=1)] = 1000
+    tolerance: Annotated[
+        float, Setting("L-BFGS stops when the largest component of the gradient is below this.", low=0)
+    ] = 1e-6
+    rate: Annotated[float, Setting("Adam's step size.", above=0)] = 0.01
+    batch: Annotated[int, Setting("Adam's queries per batch.", low=1)] = 32
+    patience: Annotated[int, Setting("Adam's epochs without improvement before it stops.", low=1)] = 20
 
     def __post_init__(self) -> None:
-        check(self.l2 is None or self.l2 >= 0, "l2", self.l2, "0 or more, or none to choose it")
-        check(self.optimiser in ("lbfgs", "adam"), "optimiser", self.optimiser, "lbfgs or adam")
-        check(self.max_steps >= 1, "max_steps", self.max_steps, "at least 1")
-        check(self.rate > 0, "rate", self.rate, "above 0")
-        check(self.batch >= 1, "batch", self.batch, "at least 1")
+        check_fields(self)
 
     @one_blas_thread()
-    def fit(self, problem: Problem[Objective]) -> tuple[Linear, list[Trace]]:
+    def fit(self, job: Job, objective: HasGradient) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of every fit."""
-        X = filled(problem.train.X)
-        start = np.zeros(X.shape[1] + 1)
-        shape = Architecture(
-            lambda X, vector: (linear_scores(X, vector), None),
-            lambda X, vector, memory, slope: linear_gradient(X, slope),
-            np.append(np.ones(X.shape[1], bool), False),
-        )
+        features = job.train.n_features
         if self.optimiser == "adam":
             plan = AdamPlan(self.rate, self.batch, self.max_steps, self.patience)
-            best, trace = adam(problem, X, shape, start, self.l2 or 0.0, plan)
-            return _model(best), [trace]
+            penalty = (self.l2 or 0.0) * _penalised(features)
+            vector, trace = adam(job, objective, _forward, np.zeros(features + 1), penalty, plan)
+            return _model(vector), [trace]
+        X = filled(job.train.X)
 
         def total(vector: Floats) -> tuple[float, Floats]:
-            loss, slope = problem.objective(linear_scores(X, vector))
+            loss, slope = objective(linear_scores(X, vector))
             return loss, linear_gradient(X, slope)
 
-        return self.descend(total, X.shape[1], problem.total_weight, judge_of(problem, shape), problem.report)
+        return self.descend(total, features, job.total_weight, vector_metric(job), job.report)
 
     def descend(
         self,
         total: Total,
         features: int,
         total_weight: float,
-        judge: Callable[[Floats], float] | None = None,
+        evaluate: Callable[[Floats], float] | None = None,
         report: Report = silent,
     ) -> tuple[Linear, list[Trace]]:
-        """Fit by L-BFGS to a total loss, wherever its data is; ``judge`` measures a vector."""
+        """Fit by L-BFGS to a total loss, wherever its data is; ``evaluate`` gives the validation metric."""
         start = np.zeros(features + 1)
-        penalised = np.append(np.ones(features, bool), False)
         scale = total(start)[0] or total_weight
-        grid = (self.l2,) if self.l2 is not None else L2_GRID if judge else (1e-3,)
-        found, measures, traces = [], [], []
+        grid = (self.l2,) if self.l2 is not None else L2_GRID if evaluate else (DEFAULT_L2,)
+        vectors, values, traces = [], [], []
         for l2 in grid:
-            start, trace = lbfgs(total, penalised, start, l2, scale, self.max_steps, self.tolerance, report)
-            found.append(start)
+            start, trace = lbfgs(
+                total, l2 * _penalised(features), start, scale, self.max_steps, self.tolerance, report
+            )
+            vectors.append(start)
             traces.append(trace)
-            measures.append(judge(start) if judge else 0.0)
-            report(f"l2={l2:.1g}", len(found), len(grid), measures[-1])
-        return _model(found[best_place(measures)]), traces
+            values.append(evaluate(start) if evaluate else 0.0)
+            report(f"l2={l2:.1g}", len(vectors), len(grid), values[-1])
+        return _model(vectors[best_place(values)]), traces
 
 
-def best_place(measures: list[float]) -> int:
-    """Where the mean of a measure and its neighbours is largest; the first of equals."""
-    means = [
-        sum(near) / len(near) for near in (measures[max(i - 1, 0) : i + 2] for i in range(len(measures)))
-    ]
+def lbfgs(
+    total: Total,
+    penalty: Floats,
+    start: Floats,
+    scale: float,
+    max_steps: int,
+    tolerance: float,
+    report: Report = silent,
+) -> tuple[Floats, Trace]:
+    """Minimise loss/scale + ½·Σ penalty·w² by L-BFGS; parameters and the trace of the objective.
+
+    It stops when the largest component of the gradient is below ``tolerance``, or when floating-point
+    arithmetic cannot lower the objective any more.
+    """
+    from scipy.optimize import minimize
+
+    trace = Trace(max_steps)
+
+    def value_and_slope(vector: Floats) -> tuple[float, Floats]:
+        loss, gradient = total(vector)
+        pull = penalty * vector
+        return loss / scale + 0.5 * float(vector @ pull), gradient / scale + pull
+
+    def after_step(intermediate_result: Any) -> None:
+        trace.go_on(float(intermediate_result.fun))
+        report("objective", trace.steps, max_steps, trace.values[-1])
+
+    trace.go_on(value_and_slope(start)[0])
+    result = minimize(
+        value_and_slope,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        callback=after_step,
+        options={"maxiter": max_steps, "maxfun": 4 * max_steps, "gtol": tolerance, "ftol": 0.0, "maxcor": 20},
+    )
+    # status 2: the line search found no lower value; with an exact gradient, that is the limit of rounding
+    trace.reason = "step limit" if result.status == 1 else "settled"
+    return np.asarray(result.x, np.float64), trace
+
+
+def linear_scores(X: Floats, vector: Floats) -> Floats:
+    """X·w + b for a parameter vector (w, b)."""
+    blocks = [X[i : i + BLOCK] for i in range(0, len(X), BLOCK)]
+    weights = np.ascontiguousarray(vector[:-1])
+    products: Floats = np.concatenate(thread_map(lambda part: part @ weights, blocks))
+    products += vector[-1]
+    return products
+
+
+def linear_gradient(X: Floats, slope: Floats) -> Floats:
+    """The gradient in (w, b) from the gradient in the scores."""
+    starts = range(0, len(X), BLOCK)
+    parts = thread_map(lambda i: slope[i : i + BLOCK] @ X[i : i + BLOCK], starts)
+    return np.append(np.sum(parts, axis=0), slope.sum())
+
+
+def vector_metric(job: Job) -> Callable[[Floats], float] | None:
+    """(w, b) → the metric on the validation data; None without validation data."""
+    if job.valid is None:
+        return None
+    X = filled(job.valid.X)
+    return lambda vector: job.judge(linear_scores(X, vector))
+
+
+def best_place(values: list[float]) -> int:
+    """Index of the largest mean of a value and its neighbours; the first of equals."""
+    means = [sum(near) / len(near) for near in (values[max(i - 1, 0) : i + 2] for i in range(len(values)))]
     return int(np.argmax(means))
+
+
+def _forward(X: Floats, vector: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+    return linear_scores(X, vector), lambda slope: linear_gradient(X, slope)
+
+
+def _penalised(features: int) -> Floats:
+    """1 for each weight, 0 for the constant."""
+    return np.append(np.ones(features), 0.0)
 
 
 def _model(vector: Floats) -> Linear:

@@ -2,80 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.compute import Trace, one_blas_thread
-from topkit.scorers.descent import AdamPlan, Architecture, adam
-from topkit.scorers.model import Floats, Objective, Problem
+from topkit.data import InputError
+from topkit.data.settings import Setting, Span, check_fields
+from topkit.scorers.adam import AdamPlan, adam
+from topkit.scorers.model import Floats, HasGradient, Job
 from topkit.scorers.network import (
     ACTIVATIONS,
     Network,
     backward,
-    filled,
     forward,
     initial_layers,
     pack,
     unpack,
 )
-from topkit.scorers.settings import Space, Span, check
+
+MOST_LAYERS = 3
+"""Hidden layers: deeper networks do not help on tabular ranking features."""
 
 
 @dataclass(frozen=True)
 class NeuralScorer:
-    """A feed-forward network fitted by Adam to the mean loss a query plus ½·l2·‖W‖².
+    """A feed-forward network fitted by Adam to the mean loss per query plus ½·l2·‖W‖².
 
-    ``hidden`` gives the sizes of one to three hidden layers. With validation data, the epoch with the best
-    measure is kept and training stops ``patience`` epochs after it; without, the epoch with the least loss.
+    With validation data, the epoch with the best metric is kept and training stops ``patience`` epochs after
+    it; without, the epoch with the lowest loss is kept.
     """
 
     normalisation: ClassVar[str] = "z-score"
-    space: ClassVar[Space] = {
-        "hidden": ((16,), (32,), (64,), (32, 16), (64, 32)),
-        "rate": Span(1e-4, 1e-2, log=True),
-        "l2": Span(1e-6, 1e-2, log=True),
-    }
 
-    hidden: tuple[int, ...] = (32,)
-    activation: str = "relu"
-    l2: float = 1e-4
-    rate: float = 2e-3
-    batch: int = 16
-    epochs: int = 200
-    patience: int = 20
+    hidden: Annotated[
+        tuple[int, ...],
+        Setting(
+            "Sizes of one to three hidden layers.",
+            low=1,
+            search=((16,), (32,), (64,), (32, 16), (64, 32)),
+        ),
+    ] = (32,)
+    activation: Annotated[str, Setting("Activation of the hidden layers.", choices=ACTIVATIONS)] = "relu"
+    l2: Annotated[
+        float, Setting("Penalty on the squared weights.", low=0, search=Span(1e-6, 1e-2, log=True))
+    ] = 1e-4
+    rate: Annotated[float, Setting("Adam's step size.", above=0, search=Span(1e-4, 1e-2, log=True))] = 2e-3
+    batch: Annotated[int, Setting("Queries per batch.", low=1)] = 16
+    epochs: Annotated[int, Setting("Maximum number of epochs.", low=1)] = 200
+    patience: Annotated[int, Setting("Epochs without improvement before training stops.", low=1)] = 20
 
     def __post_init__(self) -> None:
-        given: Any = self.hidden
-        sizes = (given,) if isinstance(given, int) else tuple(given)
-        object.__setattr__(self, "hidden", sizes)
-        fine = 1 <= len(sizes) <= 3 and all(isinstance(size, int) and size >= 1 for size in sizes)
-        check(fine, "hidden", self.hidden, "one to three sizes of at least 1")
-        check(self.activation in ACTIVATIONS, "activation", self.activation, " or ".join(ACTIVATIONS))
-        check(self.l2 >= 0, "l2", self.l2, "0 or more")
-        check(self.rate > 0, "rate", self.rate, "above 0")
-        check(self.batch >= 1, "batch", self.batch, "at least 1")
-        check(self.epochs >= 1, "epochs", self.epochs, "at least 1")
+        check_fields(self)
+        if not 1 <= len(self.hidden) <= MOST_LAYERS:
+            raise InputError(f"hidden must have one to three sizes, got {len(self.hidden)}")
 
     @one_blas_thread()
-    def fit(self, problem: Problem[Objective]) -> tuple[Network, list[Trace]]:
-        """The fitted model and the trace it was chosen by."""
-        X = filled(problem.train.X)
-        sizes = [X.shape[1], *self.hidden, 1]
-        layers = initial_layers(sizes, self.activation, problem.seed)
-        penalised = pack([(np.ones_like(matrix), np.zeros_like(bias)) for matrix, bias in layers]) > 0
+    def fit(self, job: Job, objective: HasGradient) -> tuple[Network, list[Trace]]:
+        """The fitted model and the trace of its selection."""
+        sizes = [job.train.n_features, *self.hidden, 1]
+        layers = initial_layers(sizes, self.activation, job.seed)
+        penalty = self.l2 * pack([(np.ones_like(matrix), np.zeros_like(bias)) for matrix, bias in layers])
         plan = AdamPlan(self.rate, self.batch, self.epochs, self.patience)
-        best, trace = adam(problem, X, self._shape(sizes, penalised), pack(layers), self.l2, plan)
-        return Network(unpack(best, sizes), self.activation), [trace]
 
-    def _shape(self, sizes: list[int], penalised: NDArray[np.bool_]) -> Architecture:
-        def scores(X: Floats, vector: Floats) -> tuple[Floats, list[Floats]]:
+        def scores(X: Floats, vector: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
             states = forward(unpack(vector, sizes), X, self.activation)
-            return states[-1][:, 0], states
 
-        def gradient(X: Floats, vector: Floats, states: list[Floats], slope: Floats) -> Floats:
-            return pack(backward(unpack(vector, sizes), states, slope, self.activation))
+            def pull_back(slope: Floats) -> Floats:
+                return pack(backward(unpack(vector, sizes), states, slope, self.activation))
 
-        return Architecture(scores, gradient, penalised)
+            return states[-1][:, 0], pull_back
+
+        vector, trace = adam(job, objective, scores, pack(layers), penalty, plan)
+        return Network(unpack(vector, sizes), self.activation), [trace]

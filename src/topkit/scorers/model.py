@@ -1,25 +1,29 @@
-"""What a trained scorer is: a value that turns features into scores and comes apart into open formats."""
+"""What scorers and rankers share: trained models, the job a model is trained on, and objectives."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Report, silent
-from topkit.data import Dataset
+from topkit.data import Dataset, InputError
 
 Floats = NDArray[np.float64]
+
+Evaluate = Callable[[Dataset, Floats], float]
+"""(data, scores) → the mean of the chosen metric, negated if smaller is better."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A model taken apart for saving: plain values for JSON, arrays for .npy, and texts.
+    """The contents of a model file: plain values for JSON, arrays for .npy, and texts.
 
-    Everything a model needs to score again must be here; nothing else is written.
+    They must hold everything that the model needs to score; nothing else is written.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -27,54 +31,134 @@ class Parts:
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
-class Model(Protocol):
-    """A trained model that scores documents. Its class is found by ``kind`` when a file is loaded."""
+class Model(ABC):
+    """A trained model. Inherit from :class:`ScoreModel` or :class:`OrderModel`."""
 
     kind: ClassVar[str]
+    """The name of the class in model files; see ``MODELS``."""
 
-    def score(self, data: Dataset) -> Floats:
-        """One score a document (larger is better), from features prepared as in training."""
-        ...
+    requires: ClassVar[tuple[str, ...]] = ()
+    """Packages besides NumPy that the model needs to score; their versions go into model files."""
+
+    @property
+    def remark(self) -> str:
+        """A few words for the summary line of ``topkit train``; empty if there is nothing to say."""
+        return ""
+
+    @property
+    def details(self) -> str:
+        """A table or text that ``topkit train`` prints below the summary; may be empty."""
+        return ""
+
+    @abstractmethod
+    def ordering_scores(self, data: Dataset) -> Floats:
+        """One number per document whose descending order within a query is the model's order."""
 
     def parts(self) -> Parts:
-        """The model taken apart for saving."""
-        ...
+        """The contents of the model file."""
+        raise InputError(
+            f"a model of kind {self.kind!r} cannot be saved", "save it with the tools of its own library"
+        )
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
-        """The model put together again; raises KeyError, TypeError or ValueError on parts that do not fit."""
-        ...
+        """Rebuild the model; raises KeyError, TypeError or ValueError if the parts are inconsistent."""
+        raise ValueError(f"a model of kind {cls.kind!r} cannot be loaded")
 
 
-class Curved(Protocol):
-    """What boosted trees minimise: value, slope and curvature at given scores."""
+class ScoreModel(Model):
+    """A model that scores each document."""
 
-    def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]: ...
+    @abstractmethod
+    def score(self, data: Dataset) -> Floats:
+        """One score per document (larger is better), from features prepared as in training."""
 
-
-class Objective(Curved, Protocol):
-    """A loss bound to its labels, whole or of some queries. :class:`topkit.losses.Objective` is one."""
-
-    def __call__(self, scores: Floats) -> tuple[float, Floats]: ...
-    def select(self, queries: NDArray[np.int64]) -> Objective: ...
+    def ordering_scores(self, data: Dataset) -> Floats:
+        return self.score(data)
 
 
-Minimised = TypeVar("Minimised", bound=Curved, covariant=True)
+class OrderModel(Model):
+    """A model that orders documents without scoring them, such as a comparator that sorts."""
+
+    @abstractmethod
+    def order(self, data: Dataset) -> NDArray[np.int64]:
+        """Row numbers query by query, best first: a permutation of each query's rows."""
+
+    def ordering_scores(self, data: Dataset) -> Floats:
+        """n, n−1, …, 1 from the first to the last document of each query."""
+        places = np.empty(len(data))
+        places[self.order(data)] = np.repeat(data.ptr[1:], data.lengths) - np.arange(len(data))
+        return places
 
 
 @dataclass(frozen=True)
-class Problem(Generic[Minimised]):
-    """What a scorer learns from: features, an objective on their scores, and a measure to choose by.
-
-    ``measure`` turns scores of ``valid`` into a number, larger is better; both are None without validation
-    data.
-    """
+class Job:
+    """What a method trains on: prepared features, labels, and how to select and report."""
 
     train: Dataset
-    objective: Minimised
-    total_weight: float
-    """Sum of the query weights: values are reported, and penalties weighed, per query."""
-    valid: Dataset | None = None
-    measure: Callable[[Floats], float] | None = None
+    valid: Dataset | None
+    measure: Evaluate
+    """The metric that selects settings and stops training."""
     seed: int = 0
+    weights: Floats | None = None
+    """One weight per training query; None weighs all equally."""
+    preferences: Any = None
+    """:class:`topkit.losses.Preferences` or None."""
     report: Report = silent
+    metric: str = "ndcg@10"
+    """The name of ``measure``, for methods that optimise it directly."""
+    convention: str = "yahoo"
+    """The convention of ``measure``."""
+    clicks: Any = None
+    """:class:`topkit.rankers.Clicks` with prepared features, or None."""
+
+    def judge(self, scores: Floats) -> float:
+        """The metric of the scores of the validation data, larger is better."""
+        if self.valid is None:
+            raise ValueError("the job has no validation data")
+        return self.measure(self.valid, scores)
+
+    @property
+    def query_weights(self) -> Floats:
+        """The weight of each training query, 1 by default."""
+        return np.ones(self.train.n_queries) if self.weights is None else self.weights
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the query weights: mean losses and penalties are per query."""
+        return float(self.query_weights.sum())
+
+
+class HasGradient(Protocol):
+    """What gradient descent minimises; :class:`topkit.losses.Objective` is one."""
+
+    def __call__(self, scores: Floats) -> tuple[float, Floats]:
+        """Value and gradient at these scores."""
+        ...
+
+    def select(self, queries: NDArray[np.int64]) -> HasGradient:
+        """The same loss on some of the queries."""
+        ...
+
+
+class HasCurvature(Protocol):
+    """What boosted trees minimise; :class:`topkit.losses.Objective` is one."""
+
+    def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]:
+        """Value, gradient and diagonal of the Hessian at these scores."""
+        ...
+
+
+def filled(X: NDArray[np.float32]) -> Floats:
+    """Features as float64, with 0 for missing values."""
+    wide = X.astype(np.float64)
+    return np.nan_to_num(wide, copy=False, nan=0.0) if np.isnan(wide).any() else wide
+
+
+def row_products(X: Floats, matrix: Floats) -> Floats:
+    """X·matrix, row by row: the score of a document does not depend on the documents around it.
+
+    BLAS may round differently with the number of rows and threads; this does not.
+    """
+    products: Floats = np.einsum("ij,jk->ik", X, matrix)
+    return products

@@ -1,4 +1,4 @@
-"""Feed-forward networks in NumPy, forward and backward; without a hidden layer it is a linear model."""
+"""Feed-forward networks in NumPy: scores, and gradients of the parameters."""
 
 from __future__ import annotations
 
@@ -9,42 +9,32 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_map
 from topkit.data import Dataset
-from topkit.scorers.model import Floats, Parts
+from topkit.scorers.model import Floats, Parts, ScoreModel, filled, row_products
+
+__all__ = [
+    "ACTIVATIONS",
+    "Network",
+    "backward",
+    "filled",
+    "forward",
+    "initial_layers",
+    "pack",
+    "row_products",
+    "unpack",
+]
 
 ACTIVATIONS = ("relu", "tanh")
+"""Activations of hidden layers."""
 
 
 @dataclass(frozen=True)
-class Linear:
-    """score = w·x + b; a missing feature counts as 0."""
-
-    kind: ClassVar[str] = "linear"
-    weights: Floats
-    bias: float = 0.0
-
-    def score(self, data: Dataset) -> Floats:
-        return row_products(filled(data.X), self.weights[:, None])[:, 0] + self.bias
-
-    def parts(self) -> Parts:
-        return Parts(values={"bias": self.bias}, arrays={"weights": self.weights})
-
-    @classmethod
-    def of_parts(cls, parts: Parts) -> Self:
-        weights = np.ascontiguousarray(parts.arrays["weights"], np.float64)
-        if weights.ndim != 1:
-            raise ValueError("the weights of a linear model are one row")
-        return cls(weights, float(parts.values["bias"]))
-
-
-@dataclass(frozen=True)
-class Network:
-    """Hidden layers h = activation(W h + b), then one linear output; a missing feature counts as 0."""
+class Network(ScoreModel):
+    """Hidden layers h = activation(W·h + b), then one linear output; a missing feature counts as 0."""
 
     kind: ClassVar[str] = "network"
     layers: tuple[tuple[Floats, Floats], ...]
-    """(matrix inputs × outputs, bias) of each layer, the last with one output."""
+    """(matrix of inputs × outputs, bias) of each layer; the last layer has one output."""
     activation: str = "relu"
 
     def score(self, data: Dataset) -> Floats:
@@ -72,41 +62,6 @@ class Network:
         return cls(layers, parts.values["activation"])
 
 
-def filled(X: NDArray[np.float32]) -> Floats:
-    """Features as float64, with 0 for missing ones."""
-    wide = X.astype(np.float64)
-    return np.nan_to_num(wide, copy=False, nan=0.0) if np.isnan(wide).any() else wide
-
-
-def row_products(X: Floats, matrix: Floats) -> Floats:
-    """X·matrix, every row by itself, so that the score of a document does not depend on its neighbours.
-
-    A product by BLAS may round differently with the number of rows and of threads; this does not.
-    """
-    products: Floats = np.einsum("ij,jk->ik", X, matrix)
-    return products
-
-
-BLOCK = 1 << 15
-"""Rows worth a thread of their own; fixed, so that sums over blocks do not depend on the thread count."""
-
-
-def linear_scores(X: Floats, vector: Floats) -> Floats:
-    """X·w + b for a parameter vector (w, b)."""
-    blocks = [X[i : i + BLOCK] for i in range(0, len(X), BLOCK)]
-    weights = np.ascontiguousarray(vector[:-1])
-    products: Floats = np.concatenate(thread_map(lambda part: part @ weights, blocks))
-    products += vector[-1]
-    return products
-
-
-def linear_gradient(X: Floats, slope: Floats) -> Floats:
-    """The gradient in (w, b) from the gradient in the scores."""
-    starts = range(0, len(X), BLOCK)
-    parts = thread_map(lambda i: slope[i : i + BLOCK] @ X[i : i + BLOCK], starts)
-    return np.append(np.sum(parts, axis=0), slope.sum())
-
-
 def initial_layers(sizes: list[int], activation: str, seed: int) -> list[tuple[Floats, Floats]]:
     """Random layers for these sizes (He scaling for relu, Glorot for tanh), biases 0."""
     rng = np.random.default_rng(seed)
@@ -118,7 +73,7 @@ def initial_layers(sizes: list[int], activation: str, seed: int) -> list[tuple[F
 
 
 def forward(layers: tuple[tuple[Floats, Floats], ...], X: Floats, activation: str) -> list[Floats]:
-    """The input and the output of every layer; the last is the column of scores."""
+    """The input and the output of every layer; the last one is the column of scores."""
     states = [X]
     for i, (matrix, bias) in enumerate(layers):
         raw = states[-1] @ matrix + bias
@@ -131,7 +86,7 @@ def forward(layers: tuple[tuple[Floats, Floats], ...], X: Floats, activation: st
 def backward(
     layers: tuple[tuple[Floats, Floats], ...], states: list[Floats], slope: Floats, activation: str
 ) -> list[tuple[Floats, Floats]]:
-    """Gradients of every layer from the gradient in the scores."""
+    """Gradient of every layer, from the gradient in the scores."""
     gradients: list[tuple[Floats, Floats]] = []
     flow = slope[:, None]
     for i in range(len(layers) - 1, -1, -1):
@@ -144,12 +99,12 @@ def backward(
 
 
 def pack(layers: list[tuple[Floats, Floats]] | tuple[tuple[Floats, Floats], ...]) -> Floats:
-    """All parameters in one vector."""
+    """The parameters of all layers as one vector."""
     return np.concatenate([part.ravel() for layer in layers for part in layer])
 
 
 def unpack(vector: Floats, sizes: list[int]) -> tuple[tuple[Floats, Floats], ...]:
-    """The layers of a parameter vector, as views."""
+    """The layers of a parameter vector, as views of it."""
     layers, start = [], 0
     for inputs, outputs in pairwise(sizes):
         matrix = vector[start : start + inputs * outputs].reshape(inputs, outputs)

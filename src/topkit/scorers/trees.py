@@ -1,27 +1,29 @@
-"""The tree scorer: LightGBM boosts any loss of ours, by gradient and curvature, and stops by any measure."""
+"""The tree scorer: LightGBM boosts any loss by its gradient and curvature, and stops by any metric."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from topkit.compute import Trace, thread_count
 from topkit.data import Dataset, InputError
-from topkit.scorers.model import Curved, Floats, Parts, Problem
-from topkit.scorers.settings import Space, Span, check
+from topkit.data.settings import Setting, Span, check_fields
+from topkit.scorers.adam import report_epoch
+from topkit.scorers.model import Floats, HasCurvature, Job, Parts, ScoreModel
 
 SMALL = 20_000
-"""Documents up to which trees are grown by one thread."""
+"""Up to this many documents, one thread grows the trees: more would mostly wait for each other."""
 
 
 @dataclass(frozen=True)
-class Trees:
-    """A sum of regression trees, as LightGBM's text."""
+class Trees(ScoreModel):
+    """A sum of regression trees, in LightGBM's text format."""
 
     kind: ClassVar[str] = "trees"
+    requires: ClassVar[tuple[str, ...]] = ("lightgbm",)
     text: str
 
     @cached_property
@@ -49,89 +51,94 @@ class Trees:
 
 @dataclass(frozen=True)
 class TreeScorer:
-    """Boosted trees: each tree is a Newton step on the loss, by gradient and curvature of every document.
+    """Boosted trees: each tree is a Newton step on the loss, from gradient and curvature of each document.
 
-    With validation data, boosting stops ``patience`` trees after the best measure and keeps the best; without
-    it, all ``trees`` are kept. Missing features are handled by the trees.
+    With validation data, boosting stops ``patience`` trees after the best metric and keeps the best; without
+    it, all ``trees`` are kept. The trees handle missing features.
     """
 
     normalisation: ClassVar[str] = "none"
-    space: ClassVar[Space] = {
-        "leaves": Span(4, 63, log=True, whole=True),
-        "rate": Span(0.01, 0.3, log=True),
-        "min_leaf": Span(5, 100, log=True, whole=True),
-        "l2": Span(1e-3, 100.0, log=True),
-    }
 
-    trees: int = 500
-    leaves: int = 15
-    rate: float = 0.05
-    min_leaf: int = 20
-    """Documents a leaf holds at least."""
-    l2: float = 1.0
-    """Penalty on leaf values, in units of the mean curvature of a document."""
-    bagging: float = 1.0
-    """Share of documents drawn for each tree."""
-    feature_share: float = 1.0
-    """Share of features drawn for each tree."""
-    patience: int = 50
+    trees: Annotated[int, Setting("Maximum number of trees.", low=1)] = 500
+    leaves: Annotated[
+        int, Setting("Maximum leaves per tree.", low=2, search=Span(4, 63, log=True, whole=True))
+    ] = 15
+    rate: Annotated[
+        float, Setting("Learning rate: the factor on each tree.", above=0, search=Span(0.01, 0.3, log=True))
+    ] = 0.05
+    min_leaf: Annotated[
+        int, Setting("Minimum documents per leaf.", low=1, search=Span(5, 100, log=True, whole=True))
+    ] = 20
+    l2: Annotated[
+        float,
+        Setting(
+            "Penalty on leaf values, in units of the mean curvature per document.",
+            low=0,
+            search=Span(1e-3, 100.0, log=True),
+        ),
+    ] = 1.0
+    bagging: Annotated[float, Setting("Share of documents sampled for each tree.", above=0, high=1)] = 1.0
+    feature_share: Annotated[float, Setting("Share of features sampled for each tree.", above=0, high=1)] = (
+        1.0
+    )
+    patience: Annotated[int, Setting("Trees without improvement before boosting stops.", low=1)] = 50
 
     def __post_init__(self) -> None:
-        check(self.trees >= 1, "trees", self.trees, "at least 1")
-        check(self.leaves >= 2, "leaves", self.leaves, "at least 2")
-        check(self.rate > 0, "rate", self.rate, "above 0")
-        check(self.min_leaf >= 1, "min_leaf", self.min_leaf, "at least 1")
-        check(self.l2 >= 0, "l2", self.l2, "0 or more")
-        for name, share in (("bagging", self.bagging), ("feature_share", self.feature_share)):
-            check(0 < share <= 1, name, share, "above 0 and at most 1")
+        check_fields(self)
 
-    def fit(self, problem: Problem[Curved]) -> tuple[Trees, list[Trace]]:
-        """The boosted trees, and the trace of the measure (or of the mean loss without validation data)."""
+    def fit(self, job: Job, objective: HasCurvature) -> tuple[Trees, list[Trace]]:
+        """The boosted trees, and the trace of the metric (of minus the mean loss without validation data)."""
         import lightgbm
 
-        train, valid, measure = problem.train, problem.valid, problem.measure
-        threads = threads_for(len(train))
-        settings = {**settings_for(self, problem.seed), "objective": "none", "num_threads": threads}
+        train, valid = job.train, job.valid
+        settings = {
+            **settings_for(self, job.seed),
+            "objective": "none",
+            "num_threads": threads_for(len(train)),
+        }
         data = lightgbm.Dataset(train.X, label=np.zeros(len(train)), free_raw_data=False)
         booster = lightgbm.Booster(settings, data)
         scores = np.zeros(len(train))
-        valid_scores = np.zeros(len(valid) if valid is not None else 0)
-        trace = Trace(self.trees, patience=self.patience if measure else None, larger_is_better=True)
+        valid_scores = np.zeros(0 if valid is None else len(valid))
+        trace = Trace(self.trees, patience=None if valid is None else self.patience, larger_is_better=True)
 
-        def judged(loss: float) -> float:
-            return measure(valid_scores) if measure else -loss / problem.total_weight
+        def evaluate(loss: float) -> float:
+            return -loss / job.total_weight if valid is None else job.judge(valid_scores)
 
-        loss, gradient, curvature = problem.objective.with_curvature(scores)
-        going = trace.go_on(judged(loss))
+        loss, gradient, curvature = objective.with_curvature(scores)
+        going = trace.go_on(evaluate(loss))
         while going:
-            unit = float(curvature.mean()) or 1.0  # so that the penalty means the same for every loss
-            try:
-                finished = booster.update(fobj=lambda _s, _d, g=gradient / unit, h=curvature / unit: (g, h))
-            except lightgbm.basic.LightGBMError as error:
-                if "num_features" not in str(error):
-                    raise
-                raise InputError(
-                    f"no feature of the {len(train)} training documents can be split for trees",
-                    "give more documents, features that differ, or another scorer",
-                ) from None
-            if finished:
+            if not _grow_tree(booster, gradient, curvature):
                 trace.reason = "settled"
                 break
             scores = _raw(booster, train, scores)
             if valid is not None:
                 valid_scores = _raw(booster, valid, valid_scores)
-            loss, gradient, curvature = problem.objective.with_curvature(scores)
-            value = judged(loss)
-            going = trace.go_on(value)
-            problem.report(
-                "measure" if measure else "loss", trace.steps, self.trees, value if measure else -value
-            )
-        kept = trace.best_step if measure else booster.current_iteration()
+            loss, gradient, curvature = objective.with_curvature(scores)
+            going = trace.go_on(evaluate(loss))
+            report_epoch(job, trace)
+        kept = booster.current_iteration() if valid is None else trace.best_step
         return Trees(booster.model_to_string(num_iteration=max(kept, 1))), [trace]
 
 
+def _grow_tree(booster: Any, gradient: Floats, curvature: Floats) -> bool:
+    """Add one tree; False if no split lowers the loss."""
+    import lightgbm
+
+    unit = float(curvature.mean()) or 1.0  # gives the penalty the same meaning for every loss
+    try:
+        return not booster.update(fobj=lambda _scores, _data: (gradient / unit, curvature / unit))
+    except lightgbm.basic.LightGBMError as error:
+        if "num_features" not in str(error):
+            raise
+        raise InputError(
+            f"trees cannot split any feature of the {len(gradient)} training documents",
+            "provide more documents, features that vary, or another scorer",
+        ) from None
+
+
 def settings_for(scorer: TreeScorer, seed: int) -> dict[str, Any]:
-    """A scorer's settings by LightGBM's names, without what depends on where the trees are grown."""
+    """The settings under LightGBM's names, without those that depend on where the trees are grown."""
     return {
         "num_leaves": scorer.leaves,
         "learning_rate": scorer.rate,
@@ -149,12 +156,12 @@ def settings_for(scorer: TreeScorer, seed: int) -> dict[str, Any]:
 
 
 def threads_for(rows: int) -> int:
-    """Threads for LightGBM: on few rows, waiting for each other costs more than it brings."""
+    """Threads for LightGBM: one for few rows."""
     return thread_count() if rows > SMALL else 1
 
 
 def _raw(booster: Any, data: Dataset, before: Floats) -> Floats:
-    """Scores after one more tree: the scores before plus what the latest tree adds."""
+    """The scores after the latest tree."""
     latest = booster.current_iteration() - 1
     added = booster.predict(
         data.X, start_iteration=latest, num_iteration=1, raw_score=True, num_threads=threads_for(len(data))

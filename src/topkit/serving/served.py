@@ -32,7 +32,7 @@ class Served:
     def score(self, candidates: Candidates) -> NDArray[np.float64]:
         """Scores of all candidates. Rankers that only order documents give n, n−1, … 1 within each query."""
         try:
-            scores = _ordering_scores(self.ranker, candidates.dataset())
+            scores = self.ranker.ordering_scores(candidates.dataset())
         except InputError as error:
             raise RefusedError(422, str(error)) from None
         if not np.isfinite(scores).all():
@@ -43,18 +43,6 @@ class Served:
     def width(self) -> int:
         """Number of features per candidate."""
         return len(self.ranker.preparation.names) if self.ranker.preparation else 0
-
-
-def _ordering_scores(ranker: Learner, data: Dataset) -> NDArray[np.float64]:
-    if hasattr(ranker.model, "score"):
-        return ranker.score(data)
-    row = {name: i for i, name in enumerate(data.names_of_documents().tolist())}
-    scores = np.empty(len(data))
-    run = ranker.rank(data)
-    for qid in run:
-        for name, score in run[qid]:
-            scores[row[name]] = score
-    return scores
 
 
 class ModelFile:

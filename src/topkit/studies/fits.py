@@ -95,15 +95,7 @@ def fit(
 
 def scores_of(fitted: Learner, data: Dataset) -> Floats:
     """Scores of documents, or n, n−1, … down the order of a ranker that has no scores."""
-    if hasattr(fitted.model, "score"):
-        return fitted.score(data)
-    run = fitted.rank(data)
-    names = data.names_of_documents()
-    scores = np.empty(len(data))
-    for qid, rows in data:
-        own = dict(run[qid])
-        scores[rows] = [own[name] for name in names[rows]]
-    return scores
+    return fitted.ordering_scores(data)
 
 
 def measured(what: Mapping[str, Any], data: Round, scores: Floats, facts: Mapping[str, Any]) -> Outcome:

@@ -1,4 +1,4 @@
-"""Boosting that ranks: RankBoost on pairs, AdaRank on queries, and FocusedBoost for top-k truth."""
+"""Boosting: RankBoost on pairs, AdaRank on queries, and FocusedBoost for top-k truth."""
 
 from __future__ import annotations
 

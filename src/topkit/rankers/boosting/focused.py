@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Trace
 from topkit.data import Dataset
+from topkit.data.settings import Setting, check_fields
 from topkit.losses import loss
 from topkit.losses.focused import top_rows
 from topkit.metrics.compiled import worst_ties
-from topkit.rankers.boosting.loop import Lists, Pairs, boost
-from topkit.rankers.boosting.pools import pool_of
-from topkit.rankers.boosting.rankboost import check_boosting
-from topkit.rankers.contract import Job
-from topkit.rankers.labels import labels_only
-from topkit.scorers import Model, Space, check
+from topkit.rankers.boosting.loop import Boosting, Lists, Pairs
+from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
+from topkit.rankers.pairs import Beta, TopSize
+from topkit.scorers import Job, Model
 
 
 @dataclass(frozen=True)
 class FocusedBoost:
     """FocusedBoost: each f_t has the largest r = β Σ_q D(q)·E(f, T_q) + (1 − β) Σ D'(u,v)(f(u) − f(v)).
 
-    T_q is the top k of query q with its order, E the measure that ``metric`` names, and pairs go from T to
+    T_q is the top k of query q with its order, E the metric of the setting ``metric``, and pairs go from T to
     the rest; α = ½ ln((1 + r)/(1 − r)), D(q) ∝ exp(−E(H, T_q)), D'(u,v) ∝ exp(−(H(u) − H(v))). β = 1 is
     AdaRank on the top k (with features as weak rankers), β = 0 is RankBoost on focused pairs. In graded
     truth, ties at the border of T belong to it unless they have the lowest label. Niu, Guo, Lan & Cheng,
-    SIGIR 2012, Algorithm 2 (which says that r is minimised, but its α needs a correlation).
+    SIGIR 2012, Algorithm 2 (which minimises r, although its α needs a correlation).
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")
@@ -38,27 +37,25 @@ class FocusedBoost:
     """
 
     normalisation: ClassVar[str] = "min-max"
+    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
     summary: ClassVar[str] = "FocusedBoost: AdaRank in the top k, RankBoost from it to the rest"
-    space: ClassVar[Space] = {
-        "beta": tuple(round(0.1 * i, 1) for i in range(1, 10)),
-        "weak": ("threshold", "feature"),
-    }
 
-    k: int = 10
-    beta: float = 0.5
-    rounds: int = 300
-    weak: str = "threshold"
-    thresholds: int = 10
-    """Thresholds a feature."""
+    k: TopSize = 10
+    beta: Beta = 0.5
+    rounds: Annotated[int, Setting("Maximum number of rounds.", low=1)] = 300
+    weak: Annotated[
+        str,
+        Setting(
+            "Weak rankers: thresholds on features, or the features themselves.", choices=WEAK, search=WEAK
+        ),
+    ] = "threshold"
+    thresholds: Annotated[int, Setting("Maximum thresholds per feature.", low=1, high=MOST_THRESHOLDS)] = 10
 
     def __post_init__(self) -> None:
-        check(self.k >= 1, "k", self.k, "at least 1")
-        check(0 <= self.beta <= 1, "beta", self.beta, "between 0 and 1")
-        check_boosting(self.rounds, self.weak, self.thresholds)
+        check_fields(self)
 
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
-        """The sum of weak rankers; the trace of the measure, or of β·E − (1 − β)·loss without validation."""
-        labels_only(job, "focusedboost")
+        """The sum of weak rankers; the trace of the metric, or of β·E − (1 − β)·loss without validation."""
         train = worst_ties(job.train)
         pool = pool_of(train, self.weak, self.thresholds)
         lists = pairs = None
@@ -67,13 +64,13 @@ class FocusedBoost:
             if len(queries):
                 lists = Lists.of(job, top, rows, job.query_weights[queries], pool)
         if self.beta < 1:
-            bound = loss("exponential", pairs="focused", k=self.k).on(train.y, train.ptr, job.weights)
-            pairs = Pairs.of(bound)
-        return boost(job, train, pool, lists, pairs, self.beta, self.rounds)
+            focused_loss = loss("exponential", pairs="focused", k=self.k)
+            pairs = Pairs.of(focused_loss.on(train.y, train.ptr, job.weights))
+        return Boosting(train, pool, lists, pairs, self.beta).run(job, self.rounds)
 
 
 def top_of(data: Dataset, k: int) -> tuple[Dataset, NDArray[np.int64], NDArray[np.int64]]:
-    """The top k of each query as a data set, their rows, and which queries have any."""
+    """The top k of each query as a data set, their rows, and the queries that have any."""
     longer = data.truth.kind == "order" or (data.truth.k or 0) > k
     ordered = data.top_k(k) if longer else data
     rows = top_rows(ordered.y.astype(np.float64), ordered.ptr, k)

@@ -1,4 +1,4 @@
-"""Numba kernels of boosting: features into bins, and the gain of every threshold at once."""
+"""Numba kernel of boosting: the gain of every threshold at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 def bin_sums(bins: NDArray[np.uint8], weight: Floats, size: int, first: int, last: int, out: Floats) -> None:
     """out[f, t] = Σ weight over the documents whose bin of feature f is above t: the gain of each threshold.
 
-    ``bins`` has one row a feature; four sums a bin hide the wait for the one before.
+    ``bins`` has one row per feature. Four sums per bin let the processor overlap additions.
     """
     n = len(weight)
     sums = np.empty((4, 256))

@@ -1,4 +1,4 @@
-"""The loop that RankBoost, AdaRank and FocusedBoost share: weigh queries and pairs, choose, add."""
+"""The loop that RankBoost, AdaRank and FocusedBoost share: weigh queries and pairs, select, add."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from topkit.data import Dataset
 from topkit.losses import Objective
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.boosting.pools import Pool, list_values
-from topkit.rankers.contract import Job
-from topkit.scorers import Floats, Model
+from topkit.scorers import Floats, Job, Model
 
 SMALLEST_GAIN = 1e-9
-"""A weak ranker with less correlation has nothing to add."""
+"""A weak ranker with less correlation does not improve the sum."""
 LARGEST_GAIN = 1 - 1e-9
 """Perfect correlation would have an infinite weight."""
 
 MOST_TRIES = 50
-"""So many weak rankers in a row that do not raise the measure are taken as a sign that none does."""
+"""Boosting stops after this many weak rankers in a row that do not raise the metric."""
 
 
 @dataclass(frozen=True)
 class Lists:
-    """Lists with weights D(q) ∝ w_q·exp(−E_q), E_q the measure of the sum so far: AdaRank's part."""
+    """Lists with weights D(q) ∝ w_q·exp(−E_q), E_q the metric of the sum so far: AdaRank's part."""
 
     measured: Measured
     rows: NDArray[np.int64] | None
-    """The rows of the training data that the lists consist of; None for all."""
+    """The rows of the training data in the lists; None for all."""
     weights: Floats
     """w_q; they sum to 1."""
     of_weak: Floats = field(repr=False)
@@ -49,8 +48,8 @@ class Lists:
         measured = Measured.of(data, job.metric, job.convention)
         return cls(measured, rows, useful / useful.sum(), list_values(pool, data, measured))
 
-    def look(self, scores: Floats) -> tuple[float, Floats]:
-        """The weighted mean of the measure, and D."""
+    def state(self, scores: Floats) -> tuple[float, Floats]:
+        """The weighted mean of the metric, and D."""
         values = self.measured.values(scores if self.rows is None else scores[self.rows])
         raw = self.weights * np.exp(-values)
         return float(self.weights @ values), raw / raw.sum()
@@ -70,83 +69,90 @@ class Pairs:
         start = loss(np.zeros(len(loss)))[0]
         return cls(loss, start) if start > 0 else None
 
-    def look(self, scores: Floats) -> tuple[float, Floats]:
+    def state(self, scores: Floats) -> tuple[float, Floats]:
         """The mean loss, and π with Σ_{u,v} D'(u,v)(f(u) − f(v)) = Σ_x f(x)·π(x) for every f.
 
-        π is the downward slope of the logarithm of the loss, so pairs need not be listed.
+        π is the negative gradient of the logarithm of the loss, so pairs are not listed.
         """
         value, slope = self.loss(scores)
         return value / self.start, slope / -value
 
 
-def boost(
-    job: Job, train: Dataset, pool: Pool, lists: Lists | None, pairs: Pairs | None, beta: float, rounds: int
-) -> tuple[Model, list[Trace]]:
-    """Round by round, add the weak ranker with the largest correlation.
+@dataclass
+class Boosting:
+    """Weak rankers are added to H one by one, always the one with the largest correlation.
 
-    It is r = β Σ D(q)·E(f, q) + (1 − β) Σ D'(u,v)(f(u) − f(v)), and its weight is α = ½ ln((1 + r)/(1 − r));
-    a reversed weak ranker counts as one with −α. With lists alone, a weak ranker that does not raise the
-    measure of the sum is set aside until another one does, because the weights would choose it again for
-    ever. Boosting ends when none has anything to add (or 50 in a row have not), or after ``rounds``.
-    Validation data decides how many rounds are kept; the trace holds its measure, or without any β·E − (1 −
-    β)·loss of training.
+    The correlation is r = β Σ D(q)·E(f, q) + (1 − β) Σ D'(u,v)(f(u) − f(v)), and the weight of the weak
+    ranker is α = ½ ln((1 + r)/(1 − r)); a reversed weak ranker is one with −α.
     """
-    scores = np.zeros(len(train))
-    # a file that is sorted by label would make nothing learnt, all scores equal, look best
-    valid = None if job.valid is None else worst_ties(job.valid)
-    judge = None if valid is None else Measured.of(valid, job.metric, job.convention)
-    valid_scores = np.zeros(0 if valid is None else len(valid))
-    chosen: list[int] = []
-    alphas: list[float] = []
-    aside = np.zeros(2 * pool.size, np.bool_)
-    trace = Trace(rounds, larger_is_better=True)
 
-    def look(scores: Floats) -> tuple[float, Floats, Floats]:
-        """What training has reached, D and π."""
-        measure, share = (0.0, np.zeros(0)) if lists is None else lists.look(scores)
-        loss, potential = (0.0, np.zeros(0)) if pairs is None else pairs.look(scores)
-        return beta * measure - (1 - beta) * loss, share, potential
+    train: Dataset
+    pool: Pool
+    lists: Lists | None
+    pairs: Pairs | None
+    beta: float
 
-    def gains(share: Floats, potential: Floats) -> Floats:
-        """r of every weak ranker, then of every reversed one."""
-        found = np.zeros(2 * pool.size)
-        if lists is not None:
-            found += beta * (lists.of_weak @ share)
-        if pairs is not None:
-            sums = (1 - beta) * pool.sums(potential)
-            found[: pool.size] += sums
-            found[pool.size :] -= sums
-        found[aside] = -np.inf
-        return found
+    def run(self, job: Job, rounds: int) -> tuple[Model, list[Trace]]:
+        """The sum after ``rounds``, or earlier if no weak ranker can improve it, and the trace.
 
-    reached, share, potential = look(scores)
-    going = trace.go_on(reached if judge is None else judge.mean(valid_scores))
-    while going:
-        correlation = gains(share, potential)
-        best = int(np.argmax(correlation))
-        r = min(float(correlation[best]), LARGEST_GAIN)
-        if r < SMALLEST_GAIN:
-            trace.reason = "settled"
-            break
-        which, sign = (best, 1.0) if best < pool.size else (best - pool.size, -1.0)
-        alpha = sign * 0.5 * math.log((1 + r) / (1 - r))
-        tried = scores + alpha * pool.column(which, train)
-        now, new_share, new_potential = look(tried)
-        if pairs is None and now <= reached:
-            aside[best] = True
-            if aside.sum() < MOST_TRIES:
+        With lists alone, a weak ranker that does not raise the metric of the sum is excluded until another
+        one does, because the same weights would select it again and again; after 50 of them in a row,
+        boosting stops. Validation data selects the number of rounds; the trace holds its metric, or without
+        validation data β·E − (1 − β)·loss of training.
+        """
+        pool, train = self.pool, self.train
+        # ties count as ordered badly: in a file sorted by label, equal scores would look perfect
+        valid = None if job.valid is None else worst_ties(job.valid)
+        judge = None if valid is None else Measured.of(valid, job.metric, job.convention)
+        valid_scores = np.zeros(0 if valid is None else len(valid))
+        scores = np.zeros(len(train))
+        chosen: list[int] = []
+        alphas: list[float] = []
+        excluded = np.zeros(2 * pool.size, np.bool_)
+        trace = Trace(rounds, larger_is_better=True)
+        reached, list_weights, potential = self.state(scores)
+        going = trace.go_on(reached if judge is None else judge.mean(valid_scores))
+        while going:
+            correlation = np.where(excluded, -np.inf, self.correlations(list_weights, potential))
+            best = int(np.argmax(correlation))
+            r = min(float(correlation[best]), LARGEST_GAIN)
+            if r < SMALLEST_GAIN or excluded.sum() >= MOST_TRIES:
+                trace.reason = "settled"
+                break
+            which, sign = (best, 1.0) if best < pool.size else (best - pool.size, -1.0)
+            alpha = sign * 0.5 * math.log((1 + r) / (1 - r))
+            tried = scores + alpha * pool.column(which, train)
+            state = self.state(tried)
+            if self.pairs is None and state[0] <= reached:
+                excluded[best] = True
                 continue
-            trace.reason = "settled"
-            break
-        aside[:] = False
-        scores, reached, share, potential = tried, now, new_share, new_potential
-        chosen.append(which)
-        alphas.append(alpha)
-        value = reached
-        if judge is not None and valid is not None:
-            valid_scores += alpha * pool.column(which, valid)
-            value = judge.mean(valid_scores)
-        going = trace.go_on(value)
-        job.report("measure" if judge else "objective", trace.steps, rounds, value)
-    kept = len(chosen) if judge is None else trace.best_step
-    return pool.model(np.array(chosen[:kept], np.int64), np.array(alphas[:kept], np.float64)), [trace]
+            excluded[:] = False
+            scores, (reached, list_weights, potential) = tried, state
+            chosen.append(which)
+            alphas.append(alpha)
+            value = reached
+            if judge is not None and valid is not None:
+                valid_scores += alpha * pool.column(which, valid)
+                value = judge.mean(valid_scores)
+            going = trace.go_on(value)
+            job.report("metric" if judge else "objective", trace.steps, rounds, value)
+        kept = len(chosen) if judge is None else trace.best_step
+        return pool.model(np.array(chosen[:kept], np.int64), np.array(alphas[:kept], np.float64)), [trace]
+
+    def state(self, scores: Floats) -> tuple[float, Floats, Floats]:
+        """β·E − (1 − β)·loss of the training data, D and π at these scores."""
+        value, weights = (0.0, np.zeros(0)) if self.lists is None else self.lists.state(scores)
+        loss, potential = (0.0, np.zeros(0)) if self.pairs is None else self.pairs.state(scores)
+        return self.beta * value - (1 - self.beta) * loss, weights, potential
+
+    def correlations(self, list_weights: Floats, potential: Floats) -> Floats:
+        """r of every weak ranker, then of every reversed one."""
+        size = self.pool.size
+        correlation = np.zeros(2 * size)
+        if self.lists is not None:
+            correlation += self.beta * (self.lists.of_weak @ list_weights)
+        if self.pairs is not None:
+            sums = (1 - self.beta) * self.pool.sums(potential)
+            correlation[:size] += sums
+            correlation[size:] -= sums
+        return correlation

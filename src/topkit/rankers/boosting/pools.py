@@ -1,4 +1,4 @@
-"""Weak rankers to choose from: single features, or thresholds on single features, in both directions."""
+"""Weak rankers to select from: single features, or thresholds on single features, in both directions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_count, thread_map
+from topkit.compute import row_chunks, thread_map
 from topkit.data import Dataset
 from topkit.metrics.compiled import Measured
 from topkit.rankers.boosting.steps import Steps
 from topkit.scorers import Floats, Linear, Model
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 WEAK = ("threshold", "feature")
+"""Kinds of weak rankers."""
 MOST_THRESHOLDS = 255
+"""Thresholds per feature: the bins between them are stored in one byte."""
+LARGE = 1 << 19
+"""Bins that justify threads: one round over fewer takes less time than starting them."""
 
 
 class Pool(Protocol):
@@ -58,13 +62,13 @@ class FeaturePool:
         return len(self.scale)
 
     def sums(self, weight: Floats) -> Floats:
-        found: Floats = (weight @ self.X) * self.scale
-        return found
+        sums: Floats = (weight @ self.X) * self.scale
+        return sums
 
     def column(self, which: int, data: Dataset) -> Floats:
         column = data.X[:, which].astype(np.float64)
-        found: Floats = np.where(np.isnan(column), 0.0, column) * self.scale[which]
-        return found
+        values: Floats = np.where(np.isnan(column), 0.0, column) * self.scale[which]
+        return values
 
     def model(self, chosen: NDArray[np.int64], alphas: Floats) -> Linear:
         weights = np.bincount(chosen, weights=alphas, minlength=self.size).astype(np.float64)
@@ -76,9 +80,9 @@ class ThresholdPool:
     """A weak ranker is 1[x_f > θ], for the thresholds θ between the bins of each feature."""
 
     bins: NDArray[np.uint8]
-    """One row a feature; bin b holds what is above b thresholds."""
+    """Features × documents; bin b holds values above b thresholds."""
     borders: Floats
-    """One row a feature; NaN where a feature has fewer thresholds."""
+    """Features × thresholds; NaN where a feature has fewer thresholds."""
 
     @classmethod
     def of(cls, data: Dataset, thresholds: int) -> ThresholdPool:
@@ -87,9 +91,9 @@ class ThresholdPool:
         bins = np.empty(columns.shape, np.uint8)
 
         def work(f: int) -> None:
-            mine = borders_of(columns[f], thresholds)
-            borders[f, : len(mine)] = mine
-            above = np.searchsorted(mine, columns[f], side="left")
+            of_feature = borders_of(columns[f], thresholds)
+            borders[f, : len(of_feature)] = of_feature
+            above = np.searchsorted(of_feature, columns[f], side="left")
             bins[f] = np.where(np.isnan(columns[f]), 0, above)
 
         thread_map(work, range(data.n_features))
@@ -104,12 +108,8 @@ class ThresholdPool:
 
         features, thresholds = self.borders.shape
         out = np.empty((features, thresholds))
-        threads = thread_count() if self.bins.size > 1 << 19 else 1
-        cuts = np.linspace(0, features, min(threads, features) + 1).astype(int)
-        thread_map(
-            lambda i: kernels.bin_sums(self.bins, weight, thresholds, cuts[i], cuts[i + 1], out),
-            range(len(cuts) - 1),
-        )
+        chunks = row_chunks(features, 1) if self.bins.size > LARGE else [(0, features)]
+        thread_map(lambda chunk: kernels.bin_sums(self.bins, weight, thresholds, *chunk, out), chunks)
         return out.ravel()
 
     def column(self, which: int, data: Dataset) -> Floats:
@@ -128,9 +128,10 @@ def pool_of(data: Dataset, weak: str, thresholds: int) -> Pool:
 
 
 def borders_of(column: NDArray[np.float32], most: int) -> Floats:
-    """Thresholds between the values of a feature: all of them, or ``most`` that part it evenly.
+    """Thresholds between the values of a feature: all of them, or at most ``most``.
 
-    Half are even in the values and half in the ranks: values serve spread-out features, ranks crowded ones.
+    Then half are evenly spaced in the values, which suits spread-out features, and half in the ranks, which
+    suits features with crowded values.
     """
     values = np.unique(column[~np.isnan(column)]).astype(np.float64)
     between = (values[1:] + values[:-1]) / 2
@@ -139,12 +140,12 @@ def borders_of(column: NDArray[np.float32], most: int) -> Floats:
     by_rank = np.quantile(column[~np.isnan(column)], np.arange(1, most // 2 + 1) / (most // 2 + 1))
     by_value = np.linspace(values[0], values[-1], most - most // 2 + 2)[1:-1]
     places = np.searchsorted(between, np.concatenate([by_rank, by_value]))
-    found: Floats = between[np.unique(np.minimum(places, len(between) - 1))]
-    return found
+    borders: Floats = between[np.unique(np.minimum(places, len(between) - 1))]
+    return borders
 
 
 def list_values(pool: Pool, data: Dataset, measured: Measured) -> Floats:
-    """The measure of every weak ranker and of every reversed one on each query: (2·size, queries)."""
+    """The metric of every weak ranker, then of every reversed one, on each query: (2·size, queries)."""
     out = np.empty((2 * pool.size, data.n_queries))
 
     def work(which: int) -> None:

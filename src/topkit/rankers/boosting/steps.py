@@ -1,4 +1,4 @@
-"""A sum of steps: the model of boosted threshold rankers."""
+"""A sum of step functions: the model of boosted threshold rankers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import Dataset
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Floats, Parts, ScoreModel
 
 
 @dataclass(frozen=True)
-class Steps:
-    """score = Σ_t α_t·1[x_{f_t} > θ_t]; a missing feature is above no threshold."""
+class Steps(ScoreModel):
+    """score = Σ_t α_t·1[x_{f_t} > θ_t]; a missing feature is not above any threshold."""
 
     kind: ClassVar[str] = "steps"
     feature: NDArray[np.int64]
@@ -24,13 +24,13 @@ class Steps:
 
     @cached_property
     def curves(self) -> list[tuple[int, Floats, Floats]]:
-        """For each feature in use: its thresholds, rising, and the score between them."""
-        found = []
+        """For each feature in use: its ascending thresholds, and the score between them."""
+        curves = []
         for f in np.unique(self.feature):
-            mine = np.flatnonzero(self.feature == f)
-            mine = mine[np.argsort(self.threshold[mine], kind="stable")]
-            found.append((int(f), self.threshold[mine], np.append(0.0, np.cumsum(self.alpha[mine]))))
-        return found
+            steps = np.flatnonzero(self.feature == f)
+            steps = steps[np.argsort(self.threshold[steps], kind="stable")]
+            curves.append((int(f), self.threshold[steps], np.append(0.0, np.cumsum(self.alpha[steps]))))
+        return curves
 
     def score(self, data: Dataset) -> Floats:
         total = np.zeros(len(data))
@@ -51,5 +51,5 @@ class Steps:
             np.ascontiguousarray(parts.arrays["alpha"], np.float64),
         )
         if not model.feature.shape == model.threshold.shape == model.alpha.shape:
-            raise ValueError("a step has one feature, one threshold and one height")
+            raise ValueError("each step needs one feature, one threshold and one height")
         return model

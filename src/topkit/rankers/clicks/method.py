@@ -110,4 +110,5 @@ def continue_training(ranker: Learner, data: Dataset | None = None, clicks: Clic
     if clicks is not None:
         model, _, _ = model.after_pages(clicks.prepared(preparation))
     times = int(ranker.provenance.get("continued", 0)) + 1
-    return replace(ranker, model=model, provenance={**ranker.provenance, "continued": times})
+    provenance = {**ranker.provenance, "continued": times}
+    return replace(ranker).install(preparation, model, ranker.traces, provenance)

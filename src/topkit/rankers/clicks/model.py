@@ -20,7 +20,7 @@ Features = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class ClickLabel:
+class ClickLabel(ScoreModel):
     """Two generalised linear models with the same layout of weights, one for clicks and one for grades.
 
     A document's utility is (1 − λ)·E[gain of its grade] + λ·P(click at the first position).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from topkit.compute import Trace
@@ -11,7 +11,7 @@ from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.contract import Job
 from topkit.rankers.isotonic.effort import Effort, pair_effort, query_effort
 from topkit.metrics.compiled import worst_ties
-from topkit.scorers import Problem, Trees, TreeScorer
+from topkit.scorers import Trees, TreeScorer
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,6 @@ class EffortTrees(ABC):
         # The first trees leave most scores equal, and in a file sorted by label such ties would look best.
         valid = None if job.valid is None else worst_ties(job.valid)
         effort = self.effort(job)
-        problem = Problem(
-            job.train,
-            effort,
-            float(job.query_weights.sum()),
-            valid,
-            None if valid is None else lambda scores: job.measure(valid, scores),
-            job.seed,
-            job.report,
-        )
         scorer = TreeScorer(
             trees=self.trees,
             leaves=self.leaves,
@@ -65,7 +56,7 @@ class EffortTrees(ABC):
             feature_share=self.feature_share,
             patience=self.patience,
         )
-        model, traces = scorer.fit(problem)
+        model, traces = scorer.fit(replace(job, valid=valid), effort)
         counts = [float(count) for count in effort.counts]
         contradictions = Trace(self.trees, values=counts, reason=traces[0].reason)
         contradictions.best_step = traces[0].best_step

@@ -1,4 +1,4 @@
-"""Linear rankers: BestFeature, Coordinate Ascent, the perceptron, and the sigmoid that refines any."""
+"""Linear rankers: BestFeature, Coordinate Ascent, the perceptron, and the sigmoid meta-ranker."""
 
 from __future__ import annotations
 

@@ -1,35 +1,36 @@
-"""Coordinate Ascent: a linear ranker that climbs any measure, one weight at a time."""
+"""Coordinate Ascent: a linear ranker that climbs any metric, one weight at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from topkit.compute import Trace, one_blas_thread, thread_map
+from topkit.data.settings import Setting, check_fields
 from topkit.metrics.compiled import Measured, worst_ties
-from topkit.rankers.contract import Job
-from topkit.rankers.labels import labels_only
 from topkit.rankers.linear.climb import Climb, climb_on
-from topkit.scorers import Floats, Linear, Space, check
-from topkit.scorers.network import filled
+from topkit.scorers import Floats, Job, Linear
+from topkit.scorers.model import filled
 
 FIRST_STEP = 0.05
-"""The first step of a weight, as a share of it."""
+"""The first step of a weight, relative to its size; as in RankLib."""
+SMALLEST_GAIN = 1e-12
+"""A step must raise the metric by more than rounding errors."""
 
 
 @dataclass(frozen=True)
 class CoordinateAscent:
-    """Coordinate Ascent: each weight in turn goes where the training mean of the measure is best.
+    """Coordinate Ascent: moves each weight in turn to where the training mean of the metric is best.
 
     A weight is tried at w ± δ with δ = 0.05·|w| (or 0.05/features at 0), then 3δ, 7δ, 15δ … (the step
-    doubles, ``steps`` times at most, or until it re-ranks nothing more), and at 0; the best place is kept if
-    it is better. Sweeps over all weights, in random order, go on until one gains less than ``tolerance``. The
-    first start is equal weights, the others are random; of all ``restarts`` the one with the best measure on
-    the validation data (or else on the training data) is kept. Any measure works; a step re-ranks only the
-    lists that it changes. Equal scores count as ordered badly in training. Metzler & Croft, Information
+    doubles up to ``steps`` times, or until it re-ranks nothing more), and at 0; the best value is kept if it
+    improves the metric. Sweeps over all weights in random order continue until one gains less than
+    ``tolerance``. The first start has equal weights, the others are random; of all ``restarts`` the one with
+    the best metric on the validation data (or on the training data without any) is kept. A step re-ranks only
+    the lists that it changes. In training, ties count as ordered badly. Metzler & Croft, Information
     Retrieval 2007.
 
     >>> import topkit as tk
@@ -39,30 +40,24 @@ class CoordinateAscent:
     """
 
     normalisation: ClassVar[str] = "min-max"
-    summary: ClassVar[str] = "Coordinate Ascent: linear, climbs any measure"
-    space: ClassVar[Space] = {}
+    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
+    summary: ClassVar[str] = "Coordinate Ascent: linear, climbs any metric"
 
-    restarts: int = 30
-    steps: int = 25
-    """Steps of a weight in each direction."""
-    sweeps: int = 25
-    """Sweeps over all weights at most."""
-    tolerance: float = 1e-3
+    restarts: Annotated[int, Setting("Number of starts.", low=1)] = 30
+    steps: Annotated[int, Setting("Maximum steps of a weight in each direction.", low=1)] = 25
+    sweeps: Annotated[int, Setting("Maximum sweeps over all weights.", low=1)] = 25
+    tolerance: Annotated[float, Setting("Stop when a sweep gains less than this.", low=0)] = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("restarts", "steps", "sweeps"):
-            check(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
-        check(self.tolerance >= 0, "tolerance", self.tolerance, "0 or more")
+        check_fields(self)
 
     @one_blas_thread()
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
-        """The best of all restarts, and the trace of the training measure of each, sweep by sweep."""
-        labels_only(job, "coordinate-ascent")
+        """The best of all restarts, and the trace of the training metric of each, sweep by sweep."""
         data = worst_ties(job.train)
         X = filled(data.X)
         measured = Measured.of(data, job.metric, job.convention)
-        heavy = job.query_weights / job.query_weights.sum()
-        start_on = climb_on(measured, X, heavy)
+        start_on = climb_on(measured, X, job.query_weights / job.total_weight)
         valid = job.valid
         done = 0
 
@@ -72,10 +67,10 @@ class CoordinateAscent:
             features = X.shape[1]
             start = np.full(features, 1.0) if restart == 0 else rng.uniform(-1.0, 1.0, features)
             w, trace = self.ascend(start_on, start / np.abs(start).sum(), rng)
-            reached = trace.values[-1] if valid is None else job.judge(Linear(w).score(valid))
+            value = trace.values[-1] if valid is None else job.judge(Linear(w).score(valid))
             done += 1
-            job.report("restart", done, self.restarts, reached)
-            return w, trace, reached
+            job.report("restart", done, self.restarts, value)
+            return w, trace, value
 
         runs = thread_map(run, range(self.restarts))
         best = max(range(len(runs)), key=lambda i: (runs[i][2], -i))
@@ -96,7 +91,7 @@ class CoordinateAscent:
                     w[f] += step
                     climb.move(int(f), step)
             size = float(np.abs(w).sum())
-            if size > 0:  # the order is the same; steps keep their meaning
+            if size > 0:  # the order stays the same, and step sizes keep their meaning
                 w /= size
                 climb = start_on(w)
             going = trace.go_on(climb.value)
@@ -105,8 +100,8 @@ class CoordinateAscent:
         return w, trace
 
     def _best_step(self, climb: Climb, f: int, weight: float, features: int) -> float:
-        """The change of one weight that raises the measure most, or 0."""
-        best, best_gain = 0.0, 1e-12
+        """The change of one weight that raises the metric most, or 0."""
+        best, best_gain = 0.0, SMALLEST_GAIN
         if weight != 0.0:
             gain, _ = climb.gain(f, -weight)
             if gain > best_gain:
@@ -115,12 +110,13 @@ class CoordinateAscent:
             step = FIRST_STEP * (abs(weight) or 1.0 / features)
             total, last = step, None
             for _ in range(self.steps):
-                found = climb.gain(f, sign * total)
-                if found[0] > best_gain:
-                    best, best_gain = sign * total, found[0]
-                if found == last and found[1] > 0:
+                outcome = climb.gain(f, sign * total)
+                gain, reranked = outcome
+                if gain > best_gain:
+                    best, best_gain = sign * total, gain
+                if outcome == last and reranked > 0:
                     break
-                last = found
+                last = outcome
                 step *= 2.0
                 total += step
         return best

@@ -1,4 +1,4 @@
-"""BestFeature: the single feature, in one direction or the other, that ranks the training data best."""
+"""BestFeature: the single feature, ascending or descending, that ranks the training data best."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ import numpy as np
 
 from topkit.compute import Trace, thread_map
 from topkit.metrics.compiled import Measured, worst_ties
-from topkit.rankers.contract import Job
-from topkit.rankers.labels import labels_only
-from topkit.scorers import Floats, Linear, Space
-from topkit.scorers.network import filled
+from topkit.scorers import Floats, Job, Linear
+from topkit.scorers.model import filled
 
 
 @dataclass(frozen=True)
 class BestFeature:
-    """score = x_f or −x_f, whichever has the best training mean of the measure that ``metric`` names.
+    """score = x_f or −x_f, whichever has the best training mean of the setting ``metric``.
 
-    The baseline that every learnt ranker should beat. Equal values count as ordered badly, so a constant
-    feature is never chosen for its luck; a missing feature is 0. The trace holds the mean of each feature,
-    then of each reversed one.
+    The baseline that every trained ranker should beat. Ties count as ordered badly, so a constant feature is
+    never selected by luck; a missing feature is 0. The trace holds the mean of each feature, then of each
+    reversed one.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 3.0], [0.1, 1.0], [0.4, 2.0]], [0, 2, 1], ["q", "q", "q"])
@@ -30,12 +28,11 @@ class BestFeature:
     """
 
     normalisation: ClassVar[str] = "none"
+    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
     summary: ClassVar[str] = "the best single feature"
-    space: ClassVar[Space] = {}
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
-        """The model of one weight, 1 or −1, and the trace of the means."""
-        labels_only(job, "bestfeature")
+        """The model with one weight, 1 or −1, and the trace of the means."""
         data = worst_ties(job.train)
         means = feature_means(job, Measured.of(data, job.metric, job.convention), filled(data.X))
         features = data.n_features
@@ -51,11 +48,11 @@ class BestFeature:
 
 
 def feature_means(job: Job, measured: Measured, X: Floats) -> list[float]:
-    """The weighted mean of the measure for each column, then for each reversed column."""
-    heavy = job.query_weights / job.query_weights.sum()
+    """The weighted mean of the metric for each column, then for each reversed column."""
+    shares = job.query_weights / job.total_weight
 
     def mean(place: int) -> float:
         column = np.ascontiguousarray(X[:, place % X.shape[1]])
-        return float(heavy @ measured.values(column if place < X.shape[1] else -column))
+        return float(shares @ measured.values(column if place < X.shape[1] else -column))
 
     return thread_map(mean, range(2 * X.shape[1]))

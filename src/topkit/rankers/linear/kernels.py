@@ -14,9 +14,9 @@ Ints = NDArray[np.int64]
 def perceptron_pass(
     X: Floats, y: Floats, ptr: Ints, queries: Ints, weights: Floats, w: Floats, late: Floats, seen: int
 ) -> tuple[int, int]:
-    """Visit every pair once; on a mistake add the difference of features. Pairs seen so far, and mistakes.
+    """Visit every pair once; on a mistake add the difference of features. Returns pairs seen and mistakes.
 
-    ``late`` gathers the changes times when they came, so that the mean of all w is w − late/seen.
+    ``late`` sums each change times the number of pairs seen before it, so the mean of all w is w − late/seen.
     """
     mistakes = 0
     for q in queries:
@@ -52,7 +52,7 @@ def margin_range(scores: Floats, y: Floats, ptr: Ints) -> tuple[float, float]:
 
 @njit(cache=True, nogil=True)
 def margin_sums(scores: Floats, y: Floats, ptr: Ints) -> tuple[int, float, int]:
-    """How many pairs there are, the sum of their squared margins, and how many margins are not above 0."""
+    """The number of pairs, the sum of their squared margins, and the number of margins not above 0."""
     count, square, wrong = 0, 0.0, 0
     for q in range(len(ptr) - 1):
         for u in range(ptr[q], ptr[q + 1]):
@@ -67,7 +67,7 @@ def margin_sums(scores: Floats, y: Floats, ptr: Ints) -> tuple[int, float, int]:
 
 @njit(cache=True, nogil=True)
 def margin_counts(scores: Floats, y: Floats, ptr: Ints, edges: Floats, counts: Ints, border: float) -> int:
-    """Count margins between even edges (the last bin holds its upper edge); how many lie below the border."""
+    """Count margins per bin of equal width (the last includes its upper edge), and those below the border."""
     bins = len(counts)
     low, width = edges[0], (edges[-1] - edges[0]) / bins
     far = 0

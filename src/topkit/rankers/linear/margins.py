@@ -1,4 +1,4 @@
-"""The histogram of pair margins: how many pairs a ranker gets right, and how wrong the outliers are."""
+"""The histogram of pair margins: how many pairs a ranker gets right, and how far off the outliers are."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from topkit.scorers import Floats
 
 @dataclass(frozen=True)
 class Margins:
-    """Margins s_u − s_v of all pairs with u better than v, in deviations from 0 (√ of the mean square)."""
+    """Margins s_u − s_v of all pairs with u better than v, in units of their root mean square."""
 
     edges: Floats
-    """Borders of the bins, one more than there are bins."""
+    """Edges of the bins: one more than the number of bins."""
     counts: NDArray[np.int64]
     deviation: float
-    """√ of the mean square of the margins: the unit of ``edges``."""
+    """Root mean square of the margins: the unit of ``edges``."""
     wrong: float
-    """Share of pairs with a margin of 0 or below."""
+    """Share of pairs whose margin is not positive."""
     outliers: float
     """Share of pairs below −``outlier`` deviations."""
 
@@ -31,23 +31,24 @@ class Margins:
 
 
 def pair_margins(data: Dataset, scores: ArrayLike, bins: int = 50, outlier: float = 2.0) -> Margins:
-    """The histogram of the pair margins of scores, with the share of wrong pairs and of outliers.
+    """The histogram of the pair margins of scores, with the shares of wrong pairs and of outliers.
 
-    Outliers are pairs that a ranker has wrong by more than ``outlier`` deviations: noise in the labels, most
-    likely, and what hinges listen to most. Carvalho et al., LR4IR 2008, figure 1. Pairs are not stored.
+    Outliers are pairs that a ranker gets wrong by more than ``outlier`` deviations. Most likely they are
+    noise in the labels, and a hinge loss gives them the largest weight. Pairs are not stored. Carvalho et
+    al., LR4IR 2008, figure 1.
 
     >>> data = Dataset.build([[0.0]] * 3, [2, 1, 0], ["q"] * 3)
-    >>> found = pair_margins(data, [2.0, 0.0, 1.0], bins=3)
-    >>> found.counts.tolist(), round(found.wrong, 3)
+    >>> margins = pair_margins(data, [2.0, 0.0, 1.0], bins=3)
+    >>> margins.counts.tolist(), round(margins.wrong, 3)
     ([1, 0, 2], 0.333)
     """
     from topkit.rankers.linear import kernels
 
     values = np.ascontiguousarray(scores, np.float64)
     if values.shape != (len(data),):
-        raise InputError(f"{len(data)} documents and scores of shape {values.shape}")
+        raise InputError(f"expected one score for each of {len(data)} documents, got shape {values.shape}")
     if bins < 1:
-        raise InputError(f"bins must be at least 1, not {bins}")
+        raise InputError(f"bins must be at least 1, got {bins}")
     labels = data.y.astype(np.float64)
     count, square, wrong = kernels.margin_sums(values, labels, data.ptr)
     if count == 0:

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from topkit.compute import Trace
+from topkit.data.settings import Setting, check_fields
 from topkit.metrics.compiled import worst_ties
-from topkit.rankers.contract import Job
-from topkit.rankers.labels import labels_only
-from topkit.scorers import Linear, Space, check
-from topkit.scorers.network import filled
+from topkit.scorers import Job, Linear
+from topkit.scorers.model import filled
 
 
 @dataclass(frozen=True)
 class Perceptron:
     """The averaged perceptron on pairs: w ← w + (x_u − x_v) wherever w·x_u ≤ w·x_v though u is better.
 
-    ``passes`` go over all pairs of differing labels, queries in a new random order (seeded) each time; the
-    model is the mean of w over all pairs seen. A pass without a mistake ends it. With validation data the
-    pass with the best measure is kept. The trace holds the share of mistakes, or the validation measure.
-    Collins & Duffy, ACL 2002; Elsas, Carvalho & Carbonell, WSDM 2008.
+    Each of the ``passes`` visits all pairs of different labels, with the queries in a new random order
+    (seeded); the model is the mean of w over all pairs seen. A pass without a mistake is the last one. With
+    validation data the pass with the best metric is kept. The trace holds the share of mistakes, or the
+    validation metric. Collins & Duffy, ACL 2002; Elsas, Carvalho & Carbonell, WSDM 2008.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
@@ -31,19 +30,18 @@ class Perceptron:
     """
 
     normalisation: ClassVar[str] = "min-max"
+    learns_from: ClassVar[tuple[str, ...]] = ("labels",)
     summary: ClassVar[str] = "averaged perceptron on pairs"
-    space: ClassVar[Space] = {"passes": (5, 20, 100)}
 
-    passes: int = 5
+    passes: Annotated[int, Setting("Maximum passes over all pairs.", low=1, search=(5, 20, 100))] = 5
 
     def __post_init__(self) -> None:
-        check(self.passes >= 1, "passes", self.passes, "at least 1")
+        check_fields(self)
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The mean weights, and the trace."""
         from topkit.rankers.linear import kernels
 
-        labels_only(job, "perceptron")
         data = job.train
         X, y = filled(data.X), data.y.astype(np.float64)
         valid = None if job.valid is None else worst_ties(job.valid)
@@ -57,13 +55,12 @@ class Perceptron:
             order = rng.permutation(data.n_queries)
             seen, mistakes = kernels.perceptron_pass(X, y, data.ptr, order, job.query_weights, w, late, seen)
             mean = w - late / max(seen, 1)
-            value = (
-                mistakes / max(seen - before, 1)
-                if valid is None
-                else job.measure(valid, Linear(mean).score(valid))
-            )
+            if valid is None:
+                value = mistakes / max(seen - before, 1)
+            else:
+                value = job.measure(valid, Linear(mean).score(valid))
             going = trace.go_on(value)
-            job.report("mistakes" if valid is None else "measure", trace.steps, self.passes, value)
+            job.report("mistakes" if valid is None else "metric", trace.steps, self.passes, value)
             if valid is None or trace.best_step == trace.steps or trace.steps == 1:
                 best = mean
             if mistakes == 0:

@@ -17,7 +17,7 @@ from topkit.rankers.mixture.heads import Head, mixed_gain, numbers_of
 from topkit.rankers.mixture.staged import RankerScores, Staged
 from topkit.rankers.mixture.table import member_table
 from topkit.rankers.names import MODELS
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Floats, Parts, ScoreModel
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(ScoreModel):
     """score = Σ weight·(gain estimated by the member); a classifier is evaluated once for all its members."""
 
     kind: ClassVar[str] = "mixture"

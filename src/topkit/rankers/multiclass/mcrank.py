@@ -16,7 +16,7 @@ from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.classes import Classes, grades_of
 from topkit.rankers.contract import Job
 from topkit.metrics.compiled import Measured, worst_ties
-from topkit.scorers import Floats, Linear, Model, Parts, Trees
+from topkit.scorers import Floats, Job, Linear, Model, Parts, ScoreModel, Trees
 from topkit.scorers.trees import threads_for
 
 Ints = NDArray[np.int64]
@@ -26,7 +26,7 @@ POSTERIORS = ("label", "above")
 
 
 @dataclass(frozen=True)
-class ClassTrees:
+class ClassTrees(ScoreModel):
     """Trees as LightGBM text: one text for p(label), or one text for each p(label > ℓ)."""
 
     kind: ClassVar[str] = "class-trees"

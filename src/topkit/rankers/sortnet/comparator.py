@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topkit.compute import over_queries
 from topkit.data import Dataset
 from topkit.rankers.sortnet.sorting import Compare, canonical_order, cyclic_share, merge_sort
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Floats, OrderModel, Parts
 from topkit.scorers.network import filled
 
 Ints = NDArray[np.int64]
@@ -33,7 +33,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Comparator:
+class Comparator(OrderModel):
     """One hidden layer of neurons in dual pairs that share their weights.
 
         h_i(x, y) = a(v_i·x + v'_i·y + b_i),  a(t) = t/√(1 + t²),  its dual h'_i(x, y) = h_i(y, x)

@@ -1,4 +1,4 @@
-"""Support vector machines that rank: RankSVM, SVM-MAP, and FocusedSVM for top-k truth."""
+"""Support vector machines: RankSVM, SVM-MAP, and FocusedSVM for top-k truth."""
 
 from __future__ import annotations
 

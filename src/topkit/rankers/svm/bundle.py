@@ -1,4 +1,4 @@
-"""Cutting planes with one slack, for any convex loss of a linear model, with a duality gap as proof."""
+"""Cutting planes with one slack for any convex loss of a linear model; the duality gap bounds the error."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from topkit.compute import Trace
 from topkit.scorers import Floats
 
 Risk = Callable[[Floats], tuple[float, Floats]]
-"""Weights → the loss there and a subgradient; convex, and never below 0."""
+"""Weights → value and subgradient of a convex loss that is not negative."""
 
 IDLE = 30
-"""A plane that no solution touched for so many steps is dropped."""
+"""A plane that no solution touched for this many steps is dropped."""
 SOFTNESSES = (1e-9, 1e-7, 1e-5)
-"""Curvature given to the slack, so that the small problem is strictly convex; the gap accounts for it."""
+"""Curvature added to the slack, to make the small problem strictly convex; the gap accounts for it."""
 
 
 @dataclass
 class Planes:
-    """Lower bounds slope·w + height ≤ risk(w), kept from one penalty to the next: they hold for all."""
+    """Lower bounds slope·w + height ≤ risk(w); they hold for every penalty."""
 
     slopes: list[Floats] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Planes:
         self.idle.append(0)
 
     def drop_idle(self, shares: Floats) -> None:
-        """Forget the planes that have not mattered for a while."""
+        """Drop the planes that have not been part of a solution for a while."""
         self.idle = [0 if share > 0 else idle + 1 for share, idle in zip(shares, self.idle, strict=True)]
         kept = [i for i, idle in enumerate(self.idle) if idle <= IDLE]
         self.slopes = [self.slopes[i] for i in kept]
@@ -49,16 +49,16 @@ def cutting_planes(
 
     Each step minimises the penalty plus the largest of the planes so far (a small quadratic problem, solved
     by quadprog), and adds the risk's tangent there. The dual value of that problem is a lower bound of the
-    optimum, so the gap to the best objective seen is a proof; the method ends when it is at most
-    ``tolerance`` of the objective. Joachims, Finley & Yu, Machine Learning 2009; Teo et al., JMLR 2010.
+    optimum, so the gap to the best objective bounds the error; the method stops when the gap is at most
+    ``tolerance`` times the objective. Joachims, Finley & Yu, Machine Learning 2009; Teo et al., JMLR 2010.
     """
 
-    def look(w: Floats) -> float:
+    def add_tangent(w: Floats) -> float:
         value, slope = risk(w)
         planes.add(slope, value - float(slope @ w))
         return 0.5 * l2 * float(w @ w) + value
 
-    best, best_value, bound = start, look(start), 0.0
+    best, best_value, bound = start, add_tangent(start), 0.0
     trace = Trace(max_steps)
     going = trace.go_on(1.0)
     while going:
@@ -69,7 +69,7 @@ def cutting_planes(
         height = float(shares @ np.array(planes.heights))
         bound = max(bound, height - float(mix @ mix) / (2 * l2))
         planes.drop_idle(shares)
-        value = look(w)
+        value = add_tangent(w)
         if value < best_value:
             best, best_value = w, value
         gap = (best_value - bound) / max(best_value, 1e-300)
@@ -80,7 +80,7 @@ def cutting_planes(
 
 
 def _lowest(planes: Planes, l2: float) -> tuple[Floats, Floats]:
-    """The w that minimises ½·l2·‖w‖² + max(0, planes), and the share of each plane (in all, at most 1)."""
+    """The w that minimises ½·l2·‖w‖² + max(0, planes), and the share of each plane (their sum is ≤ 1)."""
     from quadprog import solve_qp
 
     slopes, heights = np.array(planes.slopes), np.array(planes.heights)
@@ -96,9 +96,9 @@ def _lowest(planes: Planes, l2: float) -> tuple[Floats, Floats]:
         curvature = np.eye(features + 1)
         curvature[-1, -1] = softness
         try:
-            found = solve_qp(curvature, target, rows, np.append(0.0, heights))
-        except ValueError:  # lost in rounding: planes that are almost the same
+            solution = solve_qp(curvature, target, rows, np.append(0.0, heights))
+        except ValueError:  # rounding: planes that are almost equal
             continue
-        shares = np.maximum(found[4][1:], 0.0)
-        return np.asarray(found[0][:features], np.float64) / root, shares / max(1.0, float(shares.sum()))
-    raise ArithmeticError("the planes are too much alike for the quadratic problem")
+        shares = np.maximum(solution[4][1:], 0.0)
+        return np.asarray(solution[0][:features], np.float64) / root, shares / max(1.0, float(shares.sum()))
+    raise ArithmeticError("the quadratic problem has no solution: its planes are almost equal")

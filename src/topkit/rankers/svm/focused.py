@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,26 +9,21 @@ import numpy as np
 
 from topkit.compute import Trace
 from topkit.losses import loss
-from topkit.rankers.contract import Job
-from topkit.rankers.labels import labels_only
-from topkit.rankers.svm.bundle import Planes, cutting_planes
-from topkit.rankers.svm.path import best_of_path
+from topkit.rankers.pairs import Beta, TopSize
+from topkit.rankers.svm.path import QuerySVM, ScoreLoss
 from topkit.rankers.svm.precision import cuts_of_top
-from topkit.rankers.svm.ranksvm import check_penalty, strengths_of
-from topkit.rankers.svm.svmmap import STRENGTHS, USUAL_STRENGTH
-from topkit.scorers import Floats, Linear, Space, Span, check
-from topkit.scorers.network import filled
+from topkit.scorers import Floats, Job, Linear
 
 
 @dataclass(frozen=True)
-class FocusedSVM:
+class FocusedSVM(QuerySVM):
     """FocusedSVM: ½‖w‖² + C Σ_q [β ζ_q + (1 − β) Σ_{u∈T, v∈F} ξ_uv].
 
     ζ_q is the mean, over the cuts r = 1…k−1 of the order of the top k (T), of SVM-MAP's loss with the first r
     relevant and the others of T not; ξ_uv = max(0, 1 − w·(x_u − x_v)) from T to the rest (F). Each part is
     divided by its value at w = 0, so that both start at 1 (the paper's comparable range). β = 1 is SVM-MAP on
     the cuts, β = 0 is RankSVM with the plain hinge on focused pairs, both with these query weights. A part
-    that says nothing (T of one document, F empty) counts 0. In graded truth, cuts lie between grades, and
+    without pairs (T of one document, F empty) is 0. In graded truth, cuts lie between grades, and
     ties at the border of T belong to it unless they have the lowest label. Niu, Guo, Lan & Cheng, SIGIR 2012.
 
     >>> import topkit as tk
@@ -38,44 +32,18 @@ class FocusedSVM:
     'q:1'
     """
 
-    normalisation: ClassVar[str] = "min-max"
     summary: ClassVar[str] = "FocusedSVM: SVM-MAP in the top k, RankSVM from it to the rest"
-    space: ClassVar[Space] = {
-        "beta": tuple(round(0.1 * i, 1) for i in range(1, 10)),
-        "C": Span(1e-4, 100.0, log=True),
-    }
 
-    k: int = 10
-    beta: float = 0.5
-    C: float | None = None
-    max_steps: int = 1000
-    tolerance: float = 1e-3
-    """It ends when the duality gap is this share of the objective."""
-
-    def __post_init__(self) -> None:
-        check(self.k >= 1, "k", self.k, "at least 1")
-        check(0 <= self.beta <= 1, "beta", self.beta, "between 0 and 1")
-        check_penalty(self.C, self.max_steps, self.tolerance)
+    k: TopSize = 10
+    beta: Beta = 0.5
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of the gap of every fit."""
-        labels_only(job, "focusedsvm")
-        X = filled(job.train.X)
         objective, total = focused_risk(job, self.k, self.beta)
-        planes = Planes()
-
-        def risk(w: Floats) -> tuple[float, Floats]:
-            value, slope = objective(X @ w)
-            return value / total, X.T @ slope / total
-
-        def fit(l2: float, start: Floats) -> tuple[Floats, Trace]:
-            return cutting_planes(risk, l2, start, planes, self.max_steps, self.tolerance)
-
-        strengths = strengths_of(job, self.C, total, STRENGTHS, USUAL_STRENGTH)
-        return best_of_path(job, fit, total, strengths, "FocusedSVM")
+        return self.minimise(job, objective, total, "FocusedSVM")
 
 
-def focused_risk(job: Job, k: int, beta: float) -> tuple[Callable[[Floats], tuple[float, Floats]], float]:
+def focused_risk(job: Job, k: int, beta: float) -> tuple[ScoreLoss, float]:
     """The loss Σ_q weight·[β·list part + (1 − β)·pair part] on scores, and its value at scores of 0."""
     data, weights = job.train, job.query_weights
     zeros = np.zeros(len(data))

@@ -1,4 +1,4 @@
-"""Numba kernels of the SVM rankers: Hessian products over active pairs, the most violated ranking of AP."""
+"""Numba kernels of the SVM rankers: Hessian products over active pairs, most violated rankings of AP."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def levels_and_shares(
     up: Floats,
     down: Floats,
 ) -> None:
-    """Row by row: the number of the label's level (0 is best), and its weight as better and worse member."""
+    """For each row: the level of its label (0 is best), and its weights as better and as worse member."""
     for q in range(len(ptr) - 1):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
-        found = 0
+        current = 0
         for i in range(n):
             row = a + order[a + i]
-            found += i > 0 and below[a + i] != below[a + i - 1]
+            current += i > 0 and below[a + i] != below[a + i - 1]
             inside = 1.0 if i < whole[q] else (share[q] if i < shared[q] else 0.0)
-            level[row] = found
+            level[row] = current
             up[row] = inside
             down[row] = 1.0 - inside if focused else 1.0
 
 
 @njit(cache=True, nogil=True)
 def sort_rows(scores: Floats, ptr: Ints, first: int, last: int, rows: Ints) -> None:
-    """Rows of each query by falling score."""
+    """Rows of each query by descending score."""
     for q in range(first, last):
         a, b = ptr[q], ptr[q + 1]
         falling_order(scores[a:b], rows[a:b])
@@ -62,8 +62,8 @@ def rival_sums(
 ) -> None:
     """out_i = Σ w_ij·change_j over the rivals j of i: pairs (u, v) with u better and s_u − s_v < 1.
 
-    w_uv = up_u·down_v. Two sweeps over the sorted scores; a Fenwick tree over levels holds the rivals that
-    the margin reaches, so a list of n documents costs O(n log levels).
+    w_uv = up_u·down_v. Two sweeps over the sorted scores; a Fenwick tree over levels holds the rivals
+    inside the margin, so a list of n documents costs O(n log levels).
     """
     for q in range(first, last):
         a, b = ptr[q], ptr[q + 1]
@@ -72,7 +72,7 @@ def rival_sums(
             levels = max(levels, level[row] + 1)
         tree = np.zeros(levels + 1)
         entered = a
-        for place in range(a, b):  # scores fall: every better u meets the worse v with s_v > s_u − 1
+        for place in range(a, b):  # descending: for every better u, the worse v with s_v > s_u − 1
             u = rows[place]
             while entered < b and scores[u] - scores[rows[entered]] < 1.0:
                 v = rows[entered]
@@ -89,7 +89,7 @@ def rival_sums(
             out[u] = up[u] * total
         tree[:] = 0.0
         entered = b - 1
-        for place in range(b - 1, a - 1, -1):  # scores rise: every worse v meets the better u below s_v + 1
+        for place in range(b - 1, a - 1, -1):  # ascending: for every worse v, the better u with s_u < s_v + 1
             v = rows[place]
             while entered >= a and scores[rows[entered]] - scores[v] < 1.0:
                 u = rows[entered]
@@ -132,12 +132,13 @@ def given_rival_sums(
 
 @njit(cache=True, nogil=True)
 def worst_interleaving(good: Floats, bad: Floats, above: Ints) -> None:
-    """How many relevant documents the most violated ranking puts above each irrelevant one, by falling score.
+    """The number of relevant documents that the most violated ranking puts above each irrelevant one.
 
-    ``good`` and ``bad`` are the falling scores of relevant and irrelevant documents. The ranking maximises 1
-    − AP + Σ z_ij (s_i − s_j)/(|R||N|) with z_ij = ±1. Moving the j-th irrelevant document above the i-th
-    relevant one gains i/((i+j−1)(i+j)|R|) − 2(s_i − s_j)/(|R||N|), which falls with j. So the best places
-    rise with j, and halving the range of j while narrowing that of i finds them all in O((|R|+|N|) log |N|).
+    ``good`` and ``bad`` are the descending scores of relevant and irrelevant documents. The ranking maximises
+    1 − AP + Σ z_ij (s_i − s_j)/(|R||N|) with z_ij = ±1. Moving the j-th irrelevant document above the i-th
+    relevant one gains i/((i+j−1)(i+j)|R|) − 2(s_i − s_j)/(|R||N|), which decreases with j. So the best
+    places increase with j, and halving the range of j while narrowing that of i finds all of them in
+    O((|R|+|N|) log |N|).
     """
     relevant, others = len(good), len(bad)
     stack = np.empty((2 * 64, 4), np.int64)
@@ -172,9 +173,9 @@ def average_precision_hinge(
     values: Floats,
     gradient: Floats,
 ) -> None:
-    """max over rankings z of 1 − AP(z) + Ψ(z) − Ψ(truth), and its slope in the scores, query by query.
+    """max over rankings z of 1 − AP(z) + Ψ(z) − Ψ(truth), and its gradient in the scores, per query.
 
-    Queries whose documents are all relevant or all not have the value 0.
+    The value is 0 if all or none of the documents are relevant.
     """
     for q in range(first, last):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
@@ -203,7 +204,7 @@ def average_precision_hinge(
         worst_interleaving(good, bad, above)
         unit = 2.0 / (count * others)
         precision, change, passed = 0.0, 0.0, 0
-        for i in range(count):  # `passed` irrelevant documents stand above the i-th relevant one
+        for i in range(count):  # `passed` irrelevant documents are above the i-th relevant one
             while passed < others and above[passed] <= i:
                 passed += 1
             precision += (i + 1.0) / (i + 1.0 + passed)

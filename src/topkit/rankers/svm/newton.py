@@ -13,9 +13,11 @@ from topkit.scorers import Floats
 Product = Callable[[Floats], Floats]
 
 FORCING = 0.1
-"""Conjugate gradients end at a residual of this share of the gradient, or of its root if that is less."""
+"""Conjugate gradients stop at a residual of this share of the gradient, or of its root if that is less."""
 ENOUGH = 1e-4
-"""Share of the promised decrease that a step must bring."""
+"""Share of the predicted decrease that a step must achieve."""
+SHORTEST = 1e-10
+"""The line search stops at this step length."""
 
 
 def newton(
@@ -24,12 +26,12 @@ def newton(
     """Minimise ½·l2·‖w‖² + (mean squared hinge of the pairs) from ``start``; weights and trace.
 
     Each step solves the Newton system by conjugate gradients, whose products with the Hessian cost O(n log n)
-    a query, and then halves the step until the objective falls. It ends when a step changes the objective by
-    at most ``tolerance`` and the slope is small too. Chapelle & Keerthi, Information Retrieval 2010.
+    per query, and then halves the step until the objective falls. It stops when a step changes the objective
+    by at most ``tolerance``. Chapelle & Keerthi, Information Retrieval 2010.
     """
     scale = 1.0 / pairs.count
 
-    def look(w: Floats) -> tuple[float, Floats, Floats, Floats]:
+    def evaluate(w: Floats) -> tuple[float, Floats, Floats, Floats]:
         scores = X @ w
         loss, slope, curvature = pairs.objective.with_curvature(scores)
         value = 0.5 * l2 * float(w @ w) + scale * loss
@@ -37,15 +39,15 @@ def newton(
 
     trace = Trace(max_steps, tolerance=tolerance)
     w = start.copy()
-    value, gradient, scores, curvature = look(w)
+    value, gradient, scores, curvature = evaluate(w)
     going = trace.go_on(value)
     while going:
         step = _conjugate(_hessian(X, pairs.hessian(scores, curvature), l2, scale), gradient)
-        promised = float(gradient @ step)
+        predicted = float(gradient @ step)
         length, before = 1.0, value
         while True:
-            value, gradient, scores, curvature = look(w + length * step)
-            if value <= before + ENOUGH * length * promised or length < 1e-10:
+            value, gradient, scores, curvature = evaluate(w + length * step)
+            if value <= before + ENOUGH * length * predicted or length < SHORTEST:
                 break
             length *= 0.5
         w = w + length * step
@@ -57,27 +59,27 @@ def _hessian(X: Floats, in_scores: Product, l2: float, scale: float) -> Product:
     """Products with the Hessian in the weights, from those with the Hessian in the scores."""
 
     def times(direction: Floats) -> Floats:
-        bent: Floats = l2 * direction + scale * (X.T @ in_scores(X @ direction))
-        return bent
+        product: Floats = l2 * direction + scale * (X.T @ in_scores(X @ direction))
+        return product
 
     return times
 
 
 def _conjugate(times: Product, gradient: Floats) -> Floats:
-    """The step −H⁻¹g by conjugate gradients, to a precision that grows as the gradient shrinks."""
+    """The step −H⁻¹g by conjugate gradients; the smaller the gradient, the more exact."""
     size = float(np.linalg.norm(gradient))
-    wanted = min(FORCING, np.sqrt(size)) * size
+    target = min(FORCING, np.sqrt(size)) * size
     step = np.zeros_like(gradient)
     rest = -gradient
     direction = rest.copy()
     square = float(rest @ rest)
     for _ in range(2 * len(gradient) + 10):
-        if np.sqrt(square) <= wanted:
+        if np.sqrt(square) <= target:
             break
-        bent = times(direction)
-        length = square / float(direction @ bent)
+        product = times(direction)
+        length = square / float(direction @ product)
         step += length * direction
-        rest = rest - length * bent
+        rest = rest - length * product
         after = float(rest @ rest)
         direction = rest + (after / square) * direction
         square = after

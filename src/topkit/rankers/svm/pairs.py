@@ -1,4 +1,4 @@
-"""Pairs of a training set under the hinge: value, gradient and, for its square, products with the Hessian."""
+"""Pairs of a training set under the hinge: value, gradient and, for the squared hinge, Hessian products."""
 
 from __future__ import annotations
 
@@ -9,44 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import over_queries
-from topkit.data import InputError
-from topkit.losses import Objective, Preferences, loss
-from topkit.rankers.contract import Job
-from topkit.scorers import Floats
+from topkit.losses import Objective, Preferences
+from topkit.rankers.pairs import pair_objective
+from topkit.scorers import Floats, Job
 
 LOSSES = ("squared-hinge", "hinge")
-PAIR_SETS = ("all", "topk", "focused", "given")
+"""Pair losses of RankSVM."""
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pair loss of a training set as a function of scores; pairs are listed only if they are given."""
+    """The pair loss of a training set as a function of scores; only given preferences are listed as pairs."""
 
     objective: Objective
     count: float
     """Weighted number of pairs: the value of either hinge at equal scores."""
     level: NDArray[np.int64]
+    """The rank of each document's label in its query, 0 for the best."""
     up: Floats
+    """The weight of each document as the better member of a pair."""
     down: Floats
+    """The weight of each document as the worse member of a pair."""
 
     @classmethod
     def of(cls, job: Job, name: str, pairs: str, k: int) -> Pairs:
-        """The pairs that a job's truth and a pair set make, with the query weights of the job."""
-        if (job.preferences is not None) != (pairs == "given"):
-            raise InputError(
-                "preferences and pairs='given' belong together",
-                "give preferences to fit with pairs='given', or neither",
-            )
-        settings: dict[str, object] = {"pairs": pairs}
-        if pairs in ("topk", "focused"):
-            settings["k"] = k
-        truth = job.train.y if job.preferences is None else job.preferences
-        bound = loss(name, **settings).on(truth, job.train.ptr, job.weights)
+        """The pairs of a job's labels or preferences, with the query weights of the job."""
+        objective = pair_objective(job, name, pairs, k)
         n = len(job.train)
         level, up, down = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
         if job.preferences is None:
             _fill_levels(job, 1 << 62 if pairs == "all" else k, pairs == "focused", level, up, down)
-        return cls(bound, bound(np.zeros(n))[0], level, up, down)
+        return cls(objective, objective(np.zeros(n))[0], level, up, down)
 
     def hessian(self, scores: Floats, curvature: Floats) -> Callable[[Floats], Floats]:
         """Products of the squared hinge's Hessian at these scores with a change of the scores.
@@ -58,13 +51,13 @@ class Pairs:
 
         ptr, truth = self.objective.ptr, self.objective.truth
         weights = self.objective.weights
-        each = 2.0 if weights is None else 2.0 * np.repeat(weights, np.diff(ptr))
+        factor = 2.0 if weights is None else 2.0 * np.repeat(weights, np.diff(ptr))
         if isinstance(truth, Preferences):
-            given = (truth.better, truth.worse, truth.weight, truth.ptr)
+            listed = (truth.better, truth.worse, truth.weight, truth.ptr)
 
             def sums(change: Floats, out: Floats) -> None:
                 over_queries(
-                    lambda a, b: kernels.given_rival_sums(scores, *given, change, ptr, a, b, out), ptr
+                    lambda a, b: kernels.given_rival_sums(scores, *listed, change, ptr, a, b, out), ptr
                 )
         else:
             rows = np.empty(len(scores), np.int64)
@@ -77,7 +70,7 @@ class Pairs:
         def product(change: Floats) -> Floats:
             out = np.empty(len(change))
             sums(change, out)
-            return curvature * change - each * out
+            return curvature * change - factor * out
 
         return product
 

@@ -15,9 +15,9 @@ from topkit.scorers import Floats
 
 @dataclass(frozen=True)
 class PrecisionTasks:
-    """Lists of rows with relevant ones among them, each a problem of SVM-MAP with a weight.
+    """Lists of rows, some of them relevant; each list is a weighted problem of SVM-MAP.
 
-    Lists may share rows: FocusedSVM cuts one list in several places.
+    Lists may share rows: FocusedSVM cuts one list at several places.
     """
 
     rows: NDArray[np.int64]
@@ -26,7 +26,7 @@ class PrecisionTasks:
     weights: Floats
 
     def per_list(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Values of the lists, and the slope of each in the scores of its own rows (without weights).
+        """The value of each list, and its gradient in the scores of its rows (without weights).
 
         The value is max_z [1 − AP(z) + Ψ(z)·s − Ψ(truth)·s] over all rankings z, with Ψ(z)·s = Σ z_ij (s_i −
         s_j)/(|R||N|) over relevant i and irrelevant j, z_ij = 1 if i is above j, else −1.
@@ -34,9 +34,11 @@ class PrecisionTasks:
         from topkit.rankers.svm import kernels
 
         values, slopes = np.empty(len(self.ptr) - 1), np.empty(len(self.rows))
-        own = np.ascontiguousarray(scores[self.rows])
+        list_scores = np.ascontiguousarray(scores[self.rows])
         over_queries(
-            lambda a, b: kernels.average_precision_hinge(own, self.relevant, self.ptr, a, b, values, slopes),
+            lambda a, b: kernels.average_precision_hinge(
+                list_scores, self.relevant, self.ptr, a, b, values, slopes
+            ),
             self.ptr,
         )
         return values, slopes
@@ -50,38 +52,38 @@ class PrecisionTasks:
 
 
 def whole_lists(data: Dataset, weights: Floats, rel: float, k: int) -> PrecisionTasks:
-    """One task a query: documents of label ≥ ``rel`` are relevant.
+    """One task per query: documents with labels of at least ``rel`` are relevant.
 
-    In a full order, whose labels say nothing about relevance, the first k are, but no more than half the
-    list.
+    The labels of a full order do not express relevance; there the first k are relevant, but at most half of
+    the list.
     """
     least: NDArray[np.float64] | float = rel
     if data.truth.kind == "order":
         half = np.minimum(k, (data.lengths + 1) // 2)
         least = np.repeat(data.lengths - half + 1, data.lengths).astype(np.float64)
     relevant = data.y >= least
-    found = np.add.reduceat(relevant, data.ptr[:-1], dtype=np.int64)
-    useful = (found > 0) & (found < data.lengths)
+    count = np.add.reduceat(relevant, data.ptr[:-1], dtype=np.int64)
+    useful = (count > 0) & (count < data.lengths)
     return PrecisionTasks(np.arange(len(data)), relevant, data.ptr, np.where(useful, weights, 0.0))
 
 
 def cuts_of_top(data: Dataset, k: int) -> tuple[PrecisionTasks, NDArray[np.int64]]:
-    """The top k of each query, once for every cut of its order, the documents above the cut being relevant.
+    """The top k of each query, once for every cut of its order; documents above the cut are relevant.
 
-    The weights of a query's cuts sum to 1; a cut never parts equal labels, so a total order of k documents
-    has k − 1. Also returns the query of each cut.
+    The weights of a query's cuts sum to 1. A cut never separates equal labels, so a total order of k
+    documents has k − 1 cuts. Also returns the query of each cut.
     """
     top = top_rows(data.y.astype(np.float64), data.ptr, k)
     bounds = np.searchsorted(top, data.ptr)
     rows, relevant, lengths, weights, query = [], [], [], [], []
     for q in range(data.n_queries):
-        mine = top[bounds[q] : bounds[q + 1]]
-        labels = data.y[mine]
+        rows_of_query = top[bounds[q] : bounds[q + 1]]
+        labels = data.y[rows_of_query]
         borders = np.unique(labels)[1:]
         for border in borders:
-            rows.append(mine)
+            rows.append(rows_of_query)
             relevant.append(labels >= border)
-            lengths.append(len(mine))
+            lengths.append(len(rows_of_query))
             weights.append(1.0 / len(borders))
             query.append(q)
     ptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)

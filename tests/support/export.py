@@ -22,13 +22,13 @@ Scores = NDArray[np.float64]
 def fall(
     node: Any, rows: NDArray[np.int64], look: Callable[[Any, NDArray[np.int64]], Any], out: Scores
 ) -> None:
-    """Send rows down a tree: ``look`` gives a leaf's value, or who goes first way and the two ways."""
-    found = look(node, rows)
-    if isinstance(found, float):
-        out[rows] += found
+    """Send rows down a tree: ``look`` gives a leaf's value, or a mask and the two child nodes."""
+    outcome = look(node, rows)
+    if isinstance(outcome, float):
+        out[rows] += outcome
         return
-    first, one, other = found
-    for child, chosen in ((one, rows[first]), (other, rows[~first])):
+    mask, inside, outside = outcome
+    for child, chosen in ((inside, rows[mask]), (outside, rows[~mask])):
         if len(chosen):
             fall(child, chosen, look, out)
 

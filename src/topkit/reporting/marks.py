@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from topkit.metrics import TESTS, Comparison, Evaluation, compare
+from topkit.reporting.words import counted
 
 BETTER, WORSE = "▲", "▼"
 LEVEL = 0.05
@@ -73,6 +74,5 @@ def _note(baseline: str, test: str, correction: str | None, comparisons: int) ->
     elif correction is None:
         corrected = "not corrected"
     else:
-        many = "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
-        corrected = f"{correction.title()} correction for {many}"
+        corrected = f"{correction.title()} correction for {counted(comparisons, 'comparison')}"
     return f"{BETTER} {WORSE}: better or worse than {baseline}, p < {LEVEL:g}, {TESTS[test]}, {corrected}"

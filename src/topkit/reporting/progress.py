@@ -86,6 +86,18 @@ def counter(report: Report, what: str = "") -> Callable[[int, int], None]:
     return lambda done, total: report(what, done, total, NO_NUMBER)
 
 
+def stepper(report: Report, total: int) -> Callable[[], None]:
+    """A function without arguments that reports one more step."""
+    done = 0
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        report("", done, total, NO_NUMBER)
+
+    return advance
+
+
 @contextmanager
 def busy(title: str) -> Iterator[Callable[[str], None]]:
     """A spinner on standard error for work of unknown length; yields the function that changes its text."""

@@ -32,7 +32,7 @@ class Table:
     notes: Sequence[str] = ()
     """Lines below the table."""
     align: str = ""
-    """``l`` or ``r`` per column. By default the first column is left-aligned and the others are right-aligned."""
+    """``l`` or ``r`` per column; by default the first is left-aligned and the others right-aligned."""
     decimals: int = 4
     bold: Collection[tuple[int, int]] = frozenset()
     """(row, column) of the cells to emphasise."""

@@ -84,7 +84,7 @@ ENTRIES: dict[str, Callable[[], dict[str, Entry]]] = {
     "loss": loss_entries,
     "measure": measure_entries,
     "strategy": strategy_entries,
-    "fusion method": aggregator_entries,
+    "aggregation method": aggregator_entries,
 }
 """What it is → name → entry."""
 
@@ -106,15 +106,11 @@ def _declared(method: Callable[..., Any]) -> dict[str, Setting]:
 
 
 def _settings(values: Mapping[str, Any]) -> dict[str, Setting]:
-    """Settings as declared; a plain default is shown without type and meaning until it is declared."""
-    from topkit.data.settings import Setting
+    """Settings as declared, or else with what their default shows."""
+    from topkit.cli.settings import undeclared
 
     hidden = ("seed", "progress", "report")  # arguments of the call, not of the method
-    return {
-        name: value if isinstance(value, Setting) else Setting("", name=name, type=type(value), default=value)
-        for name, value in values.items()
-        if name not in hidden
-    }
+    return undeclared({name: value for name, value in values.items() if name not in hidden})
 
 
 def setting_rows(entry: Entry) -> list[tuple[str, str, str, str]]:
@@ -197,4 +193,4 @@ def aggregators(name: Name = None) -> None:
 
     `topkit aggregators mallows`
     """
-    _show("fusion method", name)
+    _show("aggregation method", name)

@@ -26,7 +26,7 @@ def fuse(
         str, typer.Option(help="agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them.")
     ] = "agreement",
     setting: Settings = None,
-    keep: Annotated[int, typer.Option(min=0, help="Documents to keep per query; 0 keeps all.")] = 1000,
+    keep: Annotated[int, typer.Option(help="Documents to keep per query; 0 keeps all.")] = 1000,
     seed: Seed = 0,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print each ranker's weight or θ, and how the fit went.")

@@ -130,6 +130,7 @@ def agreement(
     """
     from topkit.labelling.files import read_grades_csv, read_preferences_csv
     from topkit.labelling.report import agreement_report
+    from topkit.reporting.words import counted
 
     preferences, empty = read_preferences_csv(
         file, _mapping(columns, "columns"), _mapping(answers, "answers")
@@ -137,7 +138,7 @@ def agreement(
     graded = None if grades is None else read_grades_csv(grades)
     print(agreement_report(preferences, graded, implied=implied, assessors=assessors))
     if empty:
-        print(f"{empty} rows without an answer were ignored")
+        print(f"ignored {counted(empty, 'row')} without an answer")
 
 
 def _mapping(text: str, what: str) -> dict[str, str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from topkit.data.settings import Setting
 
 Settings = Annotated[
     list[str] | None,
@@ -16,54 +19,52 @@ Settings = Annotated[
 def ranker_settings(name: str, texts: Iterable[str]) -> dict[str, Any]:
     """The settings of a ranker, given as ``name=value`` texts."""
     from topkit import rankers
-    from topkit.data.settings import split_assignments
+    from topkit.data.settings import parse_settings, split_assignments
 
-    parse = getattr(rankers, "parse_settings", None)  # remove with _parse: the registry offers it
+    parse = getattr(rankers, "parse_settings", None)  # remove the rest when the registry offers it
     if parse is not None:
         values: dict[str, Any] = parse(name, texts)
         return values
     assignments = split_assignments(texts)
-    plain = {key: _parse(text, None) for key, text in assignments.items()}
-    return _parse_all(rankers.settings_of(name, **plain), assignments, f"ranker {name!r}")
+    guesses = {key: _guess(text) for key, text in assignments.items()}
+    tables = {key: value for key, value in guesses.items() if isinstance(value, dict)}
+    known = undeclared(rankers.settings_of(name, **guesses))
+    return parse_settings(known, {**assignments, **tables}, f"ranker {name!r}")
 
 
 def fusion_settings(method: str, texts: Iterable[str]) -> dict[str, Any]:
-    """The settings of a fusion method, given as ``name=value`` texts."""
+    """The settings of an aggregation method, given as ``name=value`` texts."""
     from topkit.data.settings import lookup, parse_settings, settings_of, split_assignments
     from topkit.fusion import AGGREGATORS
     from topkit.fusion import settings_of as defaults_of
 
-    declared = settings_of(lookup(AGGREGATORS, method, "fusion method"))
-    assignments = split_assignments(texts)
-    owner = f"fusion method {method!r}"
-    if declared:
-        return parse_settings(declared, assignments, owner)
-    return _parse_all(defaults_of(method), assignments, owner)  # remove when all settings are declared
+    known = settings_of(lookup(AGGREGATORS, method, "aggregation method"))
+    known = known or undeclared(defaults_of(method))
+    return parse_settings(known, split_assignments(texts), f"aggregation method {method!r}")
 
 
 # -- remove when all settings are declared -------------------------------------------------------------------
-def _parse_all(defaults: Mapping[str, Any], assignments: Mapping[str, Any], owner: str) -> dict[str, Any]:
-    """Parse by the type of the default value."""
-    from topkit.data import InputError
-    from topkit.data.settings import suggestion
+def undeclared(defaults: Mapping[str, Any]) -> dict[str, Setting]:
+    """Settings that are known by their default only, with the type of the default."""
+    from topkit.data.settings import Setting
 
-    for name in assignments:
-        if name not in defaults:
-            takes = f"it takes {', '.join(defaults) or 'none'}"
-            raise InputError(f"the {owner} has no setting {name!r}", suggestion(name, defaults, takes))
-    return {name: _parse(text, defaults[name]) for name, text in assignments.items()}
+    def kind(default: Any) -> Any:
+        if default is None:
+            return int | float | tuple[float, ...] | dict | str | None
+        return tuple[int, ...] if isinstance(default, tuple) else type(default)
+
+    return {
+        name: default
+        if isinstance(default, Setting)
+        else Setting("", name=name, type=kind(default), default=default)
+        for name, default in defaults.items()
+    }
 
 
-def _parse(text: Any, default: Any) -> Any:
+def _guess(text: Any) -> Any:
+    """A value of unknown type; tables of values too."""
     if isinstance(text, dict):
-        return {name: _parse(value, None) for name, value in text.items()}
-    if isinstance(default, str):
-        return text
-    parts = [_guess(part.strip()) for part in text.split(",")]
-    return parts[0] if len(parts) == 1 else tuple(parts)
-
-
-def _guess(text: str) -> Any:
+        return {name: _guess(value) for name, value in text.items()}
     words = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]

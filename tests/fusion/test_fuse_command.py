@@ -84,12 +84,12 @@ def test_lists_the_methods() -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--method", "best"], "unknown aggregation method"),
+        (["--method", "best"], "unknown fusion method"),
         (["--method", "rrf", "--set", "k"], "has no value"),
         (["--method", "rrf", "--set", "c=3"], "no setting 'c'"),
         (["--method", "rrf", "--set", "k=many"], "k must be"),
         (["--method", "mallows", "--set", "places=perhaps"], "places must be"),
-        (["--method", "ulara", "--set", "nu=1.5"], "nu must be"),
+        (["--method", "mallows", "--set", "depth=1.5"], "depth must be"),
         (["--keep", "-1"], "keep"),
     ],
 )

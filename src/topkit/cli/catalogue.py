@@ -84,14 +84,15 @@ ENTRIES: dict[str, Callable[[], dict[str, Entry]]] = {
     "loss": loss_entries,
     "measure": measure_entries,
     "strategy": strategy_entries,
-    "aggregation method": aggregator_entries,
+    "fusion method": aggregator_entries,
 }
 """What it is → name → entry."""
 
 
-def first_sentence(thing: object) -> str:
-    """The first paragraph of a docstring on one line."""
-    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+def first_sentence(method: object) -> str:
+    """The summary of a method, or else the first paragraph of its docstring on one line."""
+    summary = getattr(method, "summary", "")  # one class can make many rankers, each with its own sentence
+    return summary or " ".join((inspect.getdoc(method) or "").split("\n\n")[0].split())
 
 
 def _declared(method: Callable[..., Any]) -> dict[str, Setting]:
@@ -193,4 +194,4 @@ def aggregators(name: Name = None) -> None:
 
     `topkit aggregators mallows`
     """
-    _show("aggregation method", name)
+    _show("fusion method", name)

@@ -33,14 +33,14 @@ def ranker_settings(name: str, texts: Iterable[str]) -> dict[str, Any]:
 
 
 def fusion_settings(method: str, texts: Iterable[str]) -> dict[str, Any]:
-    """The settings of an aggregation method, given as ``name=value`` texts."""
+    """The settings of a fusion method, given as ``name=value`` texts."""
     from topkit.data.settings import lookup, parse_settings, settings_of, split_assignments
     from topkit.fusion import AGGREGATORS
     from topkit.fusion import settings_of as defaults_of
 
-    known = settings_of(lookup(AGGREGATORS, method, "aggregation method"))
+    known = settings_of(lookup(AGGREGATORS, method, "fusion method"))
     known = known or undeclared(defaults_of(method))
-    return parse_settings(known, split_assignments(texts), f"aggregation method {method!r}")
+    return parse_settings(known, split_assignments(texts), f"fusion method {method!r}")
 
 
 # -- remove when all settings are declared -------------------------------------------------------------------

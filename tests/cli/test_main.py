@@ -112,7 +112,7 @@ def test_every_registry_is_listed_and_every_entry_described(command: str, regist
     assert all(len(row.split()) > 1 for row in rows), "a name and a sentence"
     for name in registry:
         assert output(command, name).startswith(f"{name}: ")
-    with pytest.raises(InputError, match="unknown .* 'nothing'"):
+    with pytest.raises(InputError, match=r"unknown .* 'nothing'"):
         output(command, "nothing")
 
 

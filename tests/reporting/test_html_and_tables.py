@@ -98,7 +98,11 @@ def test_nothing_is_left_of_a_report_that_failed(tmp_path: Path) -> None:
 
 def test_columns_align_and_values_without_number_show_a_dash() -> None:
     table = Table(("name", "n", "share"), [("long name", 3, None), ("b", 12, -0.00001)], align="lrr")
-    assert table.text().splitlines() == ["name        n   share", "long name   3       –", "b          12  0.0000"]
+    assert table.text().splitlines() == [
+        "name        n   share",
+        "long name   3       –",
+        "b          12  0.0000",
+    ]
     assert table.text(lambda cell: f"*{cell}*") == table.text()  # nothing is emphasised here
     emphasised = Table(("a", "b"), [("x", 1)], bold={(0, 1)}).text(lambda cell: f"*{cell}*")
     assert emphasised.splitlines()[1] == "x  *1*"

@@ -53,9 +53,7 @@ def test_random_rankers_are_uniform() -> None:
 def fusion_study(folder: Path, settings: str) -> FinishedStudy:
     tk.write_qrels(RELEVANT, folder / "qrels.txt")
     file = folder / "fusion.toml"
-    file.write_text(
-        f'kind = "fusion"\nmetrics = ["map", "p@5"]\n[settings]\nqrels = "qrels.txt"\n{settings}'
-    )
+    file.write_text(f'kind = "fusion"\nmetrics = ["map", "p@5"]\n[settings]\nqrels = "qrels.txt"\n{settings}')
     return run_study(file, folder / "out")
 
 

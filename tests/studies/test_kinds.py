@@ -9,8 +9,8 @@ import pytest
 
 import topkit as tk
 from topkit.data import InputError
-from topkit.studies.demo_data import demo_data
 from topkit.studies.cell import Cell, Outcome
+from topkit.studies.demo_data import demo_data
 from topkit.studies.kinds import KINDS
 from topkit.studies.kinds.learning_curve import query_order
 from topkit.studies.publish import publish

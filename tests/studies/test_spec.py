@@ -66,7 +66,10 @@ def test_rankers_as_names_and_tables() -> None:
         ('kind = "compare"\n[[data]]\nfiles = "x.txt"', "needs a name"),
         ('kind = "compare"\n[[data]]\nname = "x"\nfile = "x.txt"', "did you mean 'files'"),
         ('kind = "compare"\n[[data]]\nname = "x"\nconvention = "letor9"', "letor9"),
-        ('kind = "compare"\n[settings]\ntest = "chi"', "test must be one of t, wilcoxon, randomisation, tukey, got 'chi'"),
+        (
+            'kind = "compare"\n[settings]\ntest = "chi"',
+            "test must be one of t, wilcoxon, randomisation, tukey, got 'chi'",
+        ),
         ('kind = "compare"\n[settings]\nbaselin = "x"', "did you mean 'baseline'"),
         ('kind = "k"\n[settings]\nks = "ten"', "ks must be a list of integers of at least 0, got 'ten'"),
         ('kind = "k"\n[settings]\nks = [1.5]', "ks must be a list of integers of at least 0, got [1.5]"),

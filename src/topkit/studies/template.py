@@ -54,11 +54,12 @@ def template(name: str) -> str:
 
 
 def _settings(kind: Kind[Any, Any]) -> list[str]:
-    assignments = {
-        f"{name} = {toml(setting.default)}": setting.meaning
-        for name, setting in settings_of(kind.settings).items()
-    }
-    return [f"{assignment:<29} # {meaning}" for assignment, meaning in assignments.items()]
+    lines = []
+    for name, setting in settings_of(kind.settings).items():
+        assignment = f"{name} = {toml(setting.default)}"
+        choices = f" Allowed: {', '.join(setting.choices)}." if setting.choices else ""
+        lines.append(f"{assignment:<29} # {setting.meaning}{choices}")
+    return lines
 
 
 def toml(value: Any) -> str:

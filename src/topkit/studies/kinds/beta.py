@@ -26,7 +26,8 @@ class Settings:
     """The settings of the kind ``beta``."""
 
     betas: Annotated[
-        tuple[float, ...], Setting("values of β: 0 is the pairwise part alone, 1 the listwise", low=0, high=1)
+        tuple[float, ...],
+        Setting("Values of β: 0 is the pairwise part alone, 1 the listwise.", low=0, high=1),
     ] = BETAS
 
     def __post_init__(self) -> None:

@@ -17,23 +17,23 @@ GRADES = "graded"
 class Settings:
     """The settings of the kind ``budget``."""
 
-    strategies: Annotated[tuple[str, ...], Setting("labelling strategies", choices=tuple(STRATEGIES))] = (
+    strategies: Annotated[tuple[str, ...], Setting("Labelling strategies.", choices=tuple(STRATEGIES))] = (
         tuple(name for name in STRATEGIES if name != GRADES)
     )
-    minutes: Annotated[tuple[int, ...], Setting("assessor time", low=1)] = (30, 60, 120, 240, 480, 960)
-    k: Annotated[int, Setting("documents per list that are put in order", low=1)] = 10
+    minutes: Annotated[tuple[int, ...], Setting("Assessor time.", low=1)] = (30, 60, 120, 240, 480, 960)
+    k: Annotated[int, Setting("Documents per list that are put in order.", low=1)] = 10
     agreement: Annotated[
-        float, Setting("share of pairs on which two assessors who compare agree", above=0.5, high=0.999)
+        float, Setting("Share of pairs on which two assessors who compare agree.", above=0.5, high=0.999)
     ] = AGREEMENT["preferences"]
     agreement_of_grades: Annotated[
-        float, Setting("the same for the preferences that grades imply", above=0.5, high=0.999)
+        float, Setting("The same for the preferences that grades imply.", above=0.5, high=0.999)
     ] = AGREEMENT["grades"]
     sweep: Annotated[
         tuple[float, ...],
-        Setting("lower agreements, to see where the answer changes", above=0.5, high=0.999),
+        Setting("Lower agreements, to see where the answer changes.", above=0.5, high=0.999),
     ] = (0.85, 0.8, 0.75, 0.7, 0.65)
     sweep_strategies: Annotated[
-        tuple[str, ...], Setting("strategies to run at the lower agreements", choices=tuple(STRATEGIES))
+        tuple[str, ...], Setting("Strategies to run at the lower agreements.", choices=tuple(STRATEGIES))
     ] = ("adaptive",)
 
     def __post_init__(self) -> None:

@@ -45,10 +45,11 @@ class Settings:
     """The settings of the kind ``calibration``."""
 
     classifiers: Annotated[
-        tuple[str, ...], Setting("'tree' and a number of leaves, or 'product' and a number of terms")
+        tuple[str, ...],
+        Setting("Base classifiers: 'tree' and a number of leaves, or 'product' and a number of terms."),
     ] = ("tree 8", "product 3")
     rounds: Annotated[
-        int, Setting("rounds of boosting; the best round is chosen on validation data", low=1)
+        int, Setting("Rounds of boosting; the best round is chosen on validation data.", low=1)
     ] = 100
 
     def __post_init__(self) -> None:

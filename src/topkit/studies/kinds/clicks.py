@@ -34,19 +34,19 @@ S_CLICKS = "s-clicks"
 class Settings:
     """The settings of the kind ``clicks``."""
 
-    pages: Annotated[tuple[str, ...], Setting("files of result pages with clicks to learn from")] = tuple(
+    pages: Annotated[tuple[str, ...], Setting("Files of result pages with clicks to learn from.")] = tuple(
         f"{{data}}/clicks/{part}_per_query_quid.txt" for part in ("train", "valid", "test")
     )
-    graded: Annotated[str, Setting("pages with grades, to learn from and to measure")] = (
+    graded: Annotated[str, Setting("Pages with grades, to learn from and to measure.")] = (
         "{data}/clicks/human_label_for_NCM_per_query_quid.txt"
     )
     folds: Annotated[
-        int, Setting("folds of the graded queries; queries of one session are in one fold", low=2)
+        int, Setting("Folds of the graded queries; queries of one session are in one fold.", low=2)
     ] = 5
     mixes: Annotated[
-        tuple[float, ...], Setting("values of λ: 0 is grades alone, 1 clicks alone", low=0, high=1)
+        tuple[float, ...], Setting("Values of λ: 0 is grades alone, 1 clicks alone.", low=0, high=1)
     ] = tuple(MIXES)
-    memory: Annotated[float, Setting("prior deviation of memory weights", above=0)] = 0.5
+    memory: Annotated[float, Setting("Prior deviation of memory weights.", above=0)] = 0.5
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -23,17 +23,17 @@ class Settings:
     """The settings of the kind ``compare``."""
 
     baseline: Annotated[
-        str, Setting("the ranker that the others are tested against; the first one unless named")
+        str, Setting("The ranker that the others are tested against; the first one unless named.")
     ] = ""
     test: Annotated[
-        str, Setting("t, wilcoxon, randomisation or tukey (all pairs at once)", choices=tuple(TESTS))
+        str, Setting("The significance test; tukey compares all pairs at once.", choices=tuple(TESTS))
     ] = "t"
     correction: Annotated[
         str,
-        Setting("for the number of comparisons: holm or bonferroni", choices=tuple(CORRECTIONS)),
+        Setting("The correction for the number of comparisons.", choices=tuple(CORRECTIONS)),
     ] = "holm"
     importance: Annotated[
-        bool, Setting("measure how much each ranker depends on each feature (takes longer)")
+        bool, Setting("Measure how much each ranker depends on each feature (takes longer).")
     ] = False
 
     def __post_init__(self) -> None:

@@ -30,28 +30,28 @@ class Settings:
 
     runs: Annotated[
         str,
-        Setting("the runs to fuse (TREC, CSV or LETOR text); {data} is TOPKIT_DATA, else ../shared/data"),
+        Setting("The runs to fuse (TREC, CSV or LETOR text); {data} is TOPKIT_DATA, else ../shared/data."),
     ] = "{data}/trec3/runs/*.gz"
-    qrels: Annotated[str, Setting("TREC judgments, used to measure the fused runs but not to fuse them")] = (
+    qrels: Annotated[str, Setting("TREC judgments, used to measure the fused runs but not to fuse them.")] = (
         "{data}/trec3/qrels.txt"
     )
-    methods: Annotated[tuple[str, ...], Setting("fusion methods", choices=tuple(AGGREGATORS))] = (
+    methods: Annotated[tuple[str, ...], Setting("Fusion methods.", choices=tuple(AGGREGATORS))] = (
         "agreement",
         "ulara",
         "borda",
         "combmnz",
         "rrf",
     )
-    levels: Annotated[tuple[int, ...], Setting("how many runs are replaced by random ones", low=0)] = (
+    levels: Annotated[tuple[int, ...], Setting("How many runs are replaced by random ones.", low=0)] = (
         0,
         10,
         20,
         30,
     )
     draws: Annotated[
-        int, Setting("repetitions per level (one at level 0, where nothing is random)", low=1)
+        int, Setting("Repetitions per level (one at level 0, where nothing is random).", low=1)
     ] = 3
-    keep: Annotated[int, Setting("documents of a fused run that are kept per query", low=1)] = 1000
+    keep: Annotated[int, Setting("Documents of a fused run that are kept per query.", low=1)] = 1000
 
     def __post_init__(self) -> None:
         check_fields(self)

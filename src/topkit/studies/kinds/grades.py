@@ -25,10 +25,10 @@ class Settings:
     """The settings of the kind ``grades``."""
 
     scorers: Annotated[
-        tuple[str, ...], Setting("models to fit: linear, mlp or trees", choices=("linear", "mlp", "trees"))
+        tuple[str, ...], Setting("Models to fit: linear, mlp or trees.", choices=("linear", "mlp", "trees"))
     ] = ("linear", "trees")
     leaves: Annotated[
-        tuple[int, ...], Setting("sizes of the trees; each is a point of the scatter plot", low=2)
+        tuple[int, ...], Setting("Sizes of the trees; each is a point of the scatter plot.", low=2)
     ] = (4, 8, 15, 31, 63)
 
     def __post_init__(self) -> None:

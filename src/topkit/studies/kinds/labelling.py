@@ -27,17 +27,19 @@ COMPARING = tuple(name for name in STRATEGIES if name != "graded")
 class Settings:
     """The settings of the kind ``labelling``."""
 
-    strategies: Annotated[tuple[str, ...], Setting("the strategies to simulate", choices=COMPARING)] = tuple(
+    strategies: Annotated[tuple[str, ...], Setting("The strategies to simulate.", choices=COMPARING)] = tuple(
         name for name in COMPARING if name != "reliable"
     )
-    lengths: Annotated[tuple[int, ...], Setting("documents per list", low=1)] = (20, 50)
-    k: Annotated[int, Setting("documents to put in order", low=1)] = 10
-    errors: Annotated[tuple[float, ...], Setting("shares of wrong answers, below 0.5", low=0, high=0.499)] = (
+    lengths: Annotated[tuple[int, ...], Setting("Documents per list.", low=1)] = (20, 50)
+    k: Annotated[int, Setting("Documents to put in order.", low=1)] = 10
+    errors: Annotated[
+        tuple[float, ...], Setting("Shares of wrong answers, below 0.5.", low=0, high=0.499)
+    ] = (
         0.0,
         0.05,
         0.1,
     )
-    orders: Annotated[int, Setting("random true orders per cell", low=1)] = 50
+    orders: Annotated[int, Setting("Random true orders per cell.", low=1)] = 50
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -30,7 +30,7 @@ ORDERS = ("random", "best-first", "worst-first")
 class Settings:
     """The settings of the kind ``learning-curve``."""
 
-    shares: Annotated[tuple[float, ...], Setting("shares of the training queries", above=0, high=1)] = (
+    shares: Annotated[tuple[float, ...], Setting("Shares of the training queries.", above=0, high=1)] = (
         0.05,
         0.1,
         0.2,
@@ -40,10 +40,10 @@ class Settings:
     )
     orders: Annotated[
         tuple[str, ...],
-        Setting("how queries are added: at random, easy ones first, hard ones first", choices=ORDERS),
+        Setting("How queries are added: at random, easy ones first, hard ones first.", choices=ORDERS),
     ] = ORDERS
     judge: Annotated[
-        str, Setting("the ranker, fitted on all training queries, that decides which queries are easy")
+        str, Setting("The ranker, fitted on all training queries, that decides which queries are easy.")
     ] = "listnet"
 
     def __post_init__(self) -> None:

@@ -31,7 +31,7 @@ BINS = 60
 class Settings:
     """The settings of the kind ``sigma``."""
 
-    sigmas: Annotated[tuple[float, ...], Setting("steepness values of the sigmoid", above=0)] = (
+    sigmas: Annotated[tuple[float, ...], Setting("Steepness values of the sigmoid.", above=0)] = (
         0.1,
         0.2,
         0.5,

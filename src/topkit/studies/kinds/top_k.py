@@ -27,7 +27,7 @@ ALL = 0
 class Settings:
     """The settings of the kind ``k``."""
 
-    ks: Annotated[tuple[int, ...], Setting("where the training truth is cut; 0 keeps all of it", low=0)] = (
+    ks: Annotated[tuple[int, ...], Setting("Where the training truth is cut; 0 keeps all of it.", low=0)] = (
         1,
         2,
         3,

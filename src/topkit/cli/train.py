@@ -20,19 +20,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
-    """The options of ``topkit train``."""
+class Inputs:
+    """The files to learn from."""
 
-    name: str
-    out: Path
     train: Path | None
     valid: Path | None
-    settings: dict[str, Any]
     truth: str
     preferences: Path | None
     clicks: Path | None
     features: Path | None
     start: Path | None
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of ``topkit train``."""
+
+    name: str
+    out: Path
+    settings: dict[str, Any]
+    inputs: Inputs
     tune: str | None
     trials: int
     memory: str | None
@@ -46,13 +53,14 @@ class Options:
         from topkit.rankers import ranker
 
         ranker(self.name, **self.settings)
-        if self.train is None and self.clicks is None:
+        inputs = self.inputs
+        if inputs.train is None and inputs.clicks is None:
             raise InputError("no training data", "give it with --train, or pages with --clicks")
-        if self.tune is not None and self.valid is None:
+        if self.tune is not None and inputs.valid is None:
             raise InputError("--tune needs validation data", "give it with --valid")
-        if self.tune is not None and self.clicks is not None:
+        if self.tune is not None and inputs.clicks is not None:
             raise InputError("--tune cannot be used with --clicks", "leave one of them out")
-        if self.start is not None and (self.settings or self.valid or self.preferences or self.tune):
+        if inputs.start is not None and (self.settings or inputs.valid or inputs.preferences or self.tune):
             raise InputError(
                 "a model that continues learning keeps its settings",
                 "use --from with --train or --clicks only, without --set, --valid, --preferences and --tune",
@@ -61,8 +69,8 @@ class Options:
             raise InputError("--memory and --dask cannot be used together", "leave one of them out")
         if self.workers is not None and self.dask is None:
             raise InputError("--workers is only for --dask local", "add --dask local, or leave it out")
-        only_labels = (self.tune, self.preferences, self.clicks, self.features, self.start)
-        if self.in_parts and (any(only_labels) or self.truth != "graded"):
+        others = (self.tune, inputs.preferences, inputs.clicks, inputs.features, inputs.start)
+        if self.in_parts and (any(others) or inputs.truth != "graded"):
             raise InputError(
                 "--memory and --dask train on the labels of a Parquet file",
                 "leave out --tune, --preferences, --clicks, --features, --from and --truth",
@@ -120,27 +128,12 @@ def train(
 
     `topkit train click-label --train train.txt --clicks pages.txt --out clicks.model`
     """
-    options = Options(
-        name=name,
-        out=out,
-        train=train_file,
-        valid=valid_file,
-        settings=ranker_settings(name, settings or []),
-        truth=truth,
-        preferences=preferences,
-        clicks=clicks,
-        features=features,
-        start=start,
-        tune=tune,
-        trials=trials,
-        memory=memory,
-        dask=dask,
-        workers=workers,
-        quiet=quiet,
-    )
+    inputs = Inputs(train_file, valid_file, truth, preferences, clicks, features, start)
+    parsed = ranker_settings(name, settings or [])
+    options = Options(name, out, parsed, inputs, tune, trials, memory, dask, workers, quiet)
     options.check()
-    if options.start is not None:
-        _continue(options, options.start)
+    if start is not None:
+        _continue(options, start)
     elif options.in_parts:
         _train_in_parts(options)
     else:
@@ -152,10 +145,11 @@ def _train_in_memory(options: Options) -> None:
     from topkit.rankers.tuning import tune
     from topkit.reporting.progress import progress
 
-    data = _training_data(options)
-    valid = None if options.valid is None else read_dataset(options.valid, truth=options.truth)
+    inputs = options.inputs
+    data = _training_data(inputs)
+    valid = None if inputs.valid is None else read_dataset(inputs.valid, truth=inputs.truth)
     settings, pairs = _preferences(options, data)
-    clicks = _clicks(options)
+    clicks = _clicks(inputs)
     trials: list[Trial] = []
     with progress(options.name, quiet=options.quiet) as report:
         if options.tune is None or valid is None:
@@ -183,7 +177,8 @@ def _train_in_memory(options: Options) -> None:
 def _train_in_parts(options: Options) -> None:
     from topkit.reporting.progress import progress
 
-    valid = None if options.valid is None else read_dataset(options.valid)
+    file = options.inputs.valid
+    valid = None if file is None else read_dataset(file)
     with progress(options.name, quiet=options.quiet) as report:
         learner = _learner_in_parts(options, valid, report)
     learner.save(options.out)
@@ -196,7 +191,7 @@ def _learner_in_parts(options: Options, valid: Dataset | None, report: Report) -
     from topkit.scale import parse_memory, train_in_parts
     from topkit.scale.memory import give_memory_back
 
-    file = options.train or Path()
+    file = options.inputs.train or Path()
     if options.dask is None:
         limit = parse_memory(options.memory or "")
         give_memory_back()
@@ -211,33 +206,33 @@ def _continue(options: Options, start: Path) -> None:
     from topkit.rankers import load_ranker
     from topkit.rankers.clicks.method import continue_training
 
-    labelled = None if options.train is None else _training_data(options)
-    continue_training(load_ranker(start), labelled, _clicks(options)).save(options.out)
+    labelled = None if options.inputs.train is None else _training_data(options.inputs)
+    continue_training(load_ranker(start), labelled, _clicks(options.inputs)).save(options.out)
     if not options.quiet:
         typer.echo(f"{options.out}: {options.name}, continued from {start}")
 
 
-def _training_data(options: Options) -> Dataset:
+def _training_data(inputs: Inputs) -> Dataset:
     """The training file or, without one, the graded documents of the pages."""
     from topkit.data import read_pages
     from topkit.rankers.clicks.pages import pages_data
 
-    if options.train is not None:
-        return read_dataset(options.train, truth=options.truth)
-    return pages_data(read_pages(options.clicks or Path()))
+    if inputs.train is not None:
+        return read_dataset(inputs.train, truth=inputs.truth)
+    return pages_data(read_pages(inputs.clicks or Path()))
 
 
-def _clicks(options: Options) -> Clicks | None:
+def _clicks(inputs: Inputs) -> Clicks | None:
     """The pages as a stream, with the features of a data set or, without one, those in the pages."""
     from topkit.data import read_pages
     from topkit.rankers import Clicks
     from topkit.rankers.clicks.pages import pages_data
 
-    if options.clicks is None:
+    if inputs.clicks is None:
         return None
-    file = options.features or options.train
-    features = pages_data(read_pages(options.clicks), graded=False) if file is None else read_dataset(file)
-    return Clicks(read_pages(options.clicks), features)
+    file = inputs.features or inputs.train
+    features = pages_data(read_pages(inputs.clicks), graded=False) if file is None else read_dataset(file)
+    return Clicks(read_pages(inputs.clicks), features)
 
 
 def _preferences(options: Options, data: Dataset) -> tuple[dict[str, Any], Preferences | None]:
@@ -247,12 +242,12 @@ def _preferences(options: Options, data: Dataset) -> tuple[dict[str, Any], Prefe
     from topkit.rankers import settings_of
 
     settings = dict(options.settings)
-    if options.preferences is None:
+    if options.inputs.preferences is None:
         return settings, None
     if "pairs" in settings_of(options.name, **settings):
         settings.setdefault("pairs", "given")
     ties = settings.get("ties") is not None
-    return settings, Preferences.of_judgments(data, read_preferences(options.preferences), ties=ties)
+    return settings, Preferences.of_judgments(data, read_preferences(options.inputs.preferences), ties=ties)
 
 
 def _print_summary(learner: Learner, out: Path, valid: Dataset | None) -> None:

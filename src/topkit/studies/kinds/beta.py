@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from topkit.data import InputError
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.rankers import settings_of
 from topkit.reporting.plots import curves, two_axes
 from topkit.reporting.scores import ScoreTable
@@ -16,7 +16,7 @@ from topkit.studies.fits import Fit, compute_fit, fit_cell, needs_order, turns
 from topkit.studies.kind import Kind
 from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
-from topkit.studies.spec import Contestant, Study
+from topkit.studies.spec import Study
 
 BETAS = tuple(round(0.05 * i, 2) for i in range(21))
 
@@ -30,9 +30,6 @@ class Settings:
         Setting("Values of β: 0 is the pairwise part alone, 1 the listwise.", low=0, high=1),
     ] = BETAS
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:
     """One fit per data set, ranker, β, fold and seed."""
@@ -45,15 +42,8 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:
     for turn in turns(study):
         for contestant in study.rankers:
             for beta in study.settings.betas:
-                factors = {"ranker": contestant.name, "beta": beta}
-                with_beta = Contestant(
-                    contestant.ranker,
-                    contestant.name,
-                    {**contestant.settings, "beta": beta},
-                    contestant.choices,
-                    contestant.trials,
-                )
-                yield fit_cell(study, turn, with_beta, factors, Fit)
+                with_beta = replace(contestant, settings={**contestant.settings, "beta": beta})
+                yield fit_cell(study, turn, with_beta, {"ranker": contestant.name, "beta": beta}, Fit)
 
 
 def show(study: Study[Settings], results: Results) -> Iterator[Part]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.labelling import STRATEGIES
 from topkit.studies.assessors import AGREEMENT
 
@@ -35,6 +35,3 @@ class Settings:
     sweep_strategies: Annotated[
         tuple[str, ...], Setting("Strategies to run at the lower agreements.", choices=tuple(STRATEGIES))
     ] = ("adaptive",)
-
-    def __post_init__(self) -> None:
-        check_fields(self)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import InputError
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.metrics.significance import paired_t
 from topkit.rankers import Job, ranker
 from topkit.rankers.ensemble import Mixture
@@ -51,9 +51,6 @@ class Settings:
     rounds: Annotated[
         int, Setting("Rounds of boosting; the best round is chosen on validation data.", low=1)
     ] = 100
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 def _plan(classifier: str, rounds: int) -> Plan:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import InputError, Page, read_pages
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.metrics.significance import paired_t
 from topkit.rankers import Clicks, ranker
 from topkit.rankers.clicks.pages import pages_data
@@ -47,9 +47,6 @@ class Settings:
         tuple[float, ...], Setting("Values of λ: 0 is grades alone, 1 clicks alone.", low=0, high=1)
     ] = tuple(MIXES)
     memory: Annotated[float, Setting("Prior deviation of memory weights.", above=0)] = 0.5
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.metrics import CORRECTIONS, TESTS
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit, fit_cell, importances, measured, turns
@@ -35,9 +35,6 @@ class Settings:
     importance: Annotated[
         bool, Setting("Measure how much each ranker depends on each feature (takes longer).")
     ] = False
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from topkit.data import InputError, Judgments, Run, read_qrels
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.fusion import AGGREGATORS, Ballots, fuse, read_rankings
 from topkit.metrics import evaluate_run
 from topkit.reporting.plots import curves
@@ -22,6 +22,9 @@ from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import find_file, find_files, fingerprint
 from topkit.studies.spec import Study
+
+METHODS = ("agreement", "ulara", "borda", "combmnz", "rrf")
+LEVELS = (0, 10, 20, 30)
 
 
 @dataclass(frozen=True)
@@ -35,26 +38,12 @@ class Settings:
     qrels: Annotated[str, Setting("TREC judgments, used to measure the fused runs but not to fuse them.")] = (
         "{data}/trec3/qrels.txt"
     )
-    methods: Annotated[tuple[str, ...], Setting("Fusion methods.", choices=tuple(AGGREGATORS))] = (
-        "agreement",
-        "ulara",
-        "borda",
-        "combmnz",
-        "rrf",
-    )
-    levels: Annotated[tuple[int, ...], Setting("How many runs are replaced by random ones.", low=0)] = (
-        0,
-        10,
-        20,
-        30,
-    )
+    methods: Annotated[tuple[str, ...], Setting("Fusion methods.", choices=tuple(AGGREGATORS))] = METHODS
+    levels: Annotated[tuple[int, ...], Setting("How many runs are replaced by random ones.", low=0)] = LEVELS
     draws: Annotated[
         int, Setting("Repetitions per level (one at level 0, where nothing is random).", low=1)
     ] = 3
     keep: Annotated[int, Setting("Documents of a fused run that are kept per query.", low=1)] = 1000
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 @dataclass(frozen=True)

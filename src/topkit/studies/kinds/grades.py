@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.reporting.plots import scatter
 from topkit.reporting.scores import ScoreTable
 from topkit.studies.cell import Cell
@@ -31,9 +31,6 @@ class Settings:
         tuple[int, ...], Setting("Sizes of the trees; each is a point of the scatter plot.", low=2)
     ] = (4, 8, 15, 31, 63)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 def variants(settings: Settings) -> Iterator[Contestant]:
     """The regressions whose targets are compared."""
@@ -52,7 +49,7 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:
     for turn in turns(study):
         for variant in variants(study.settings):
             for target, loss in LOSSES.items():
-                contestant = Contestant(variant.ranker, variant.name, {**variant.settings, "loss": loss})
+                contestant = replace(variant, settings={**variant.settings, "loss": loss})
                 factors = {"scorer": variant.name, "target": target}
                 yield fit_cell(study, turn, contestant, factors, Fit)
 

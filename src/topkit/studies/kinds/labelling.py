@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.labelling import STRATEGIES, lower_bound
 from topkit.labelling.simulate import Setting as Simulation
 from topkit.labelling.simulate import simulate
@@ -40,9 +40,6 @@ class Settings:
         0.1,
     )
     orders: Annotated[int, Setting("Random true orders per cell.", low=1)] = 50
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 @dataclass(frozen=True)

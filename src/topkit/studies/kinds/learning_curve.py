@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import Dataset
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.metrics import evaluate
 from topkit.rankers import ranker
 from topkit.reporting.plots import curves
@@ -24,20 +24,14 @@ from topkit.studies.sources import load
 from topkit.studies.spec import Study
 
 ORDERS = ("random", "best-first", "worst-first")
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0)
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of the kind ``learning-curve``."""
 
-    shares: Annotated[tuple[float, ...], Setting("Shares of the training queries.", above=0, high=1)] = (
-        0.05,
-        0.1,
-        0.2,
-        0.4,
-        0.7,
-        1.0,
-    )
+    shares: Annotated[tuple[float, ...], Setting("Shares of the training queries.", above=0, high=1)] = SHARES
     orders: Annotated[
         tuple[str, ...],
         Setting("How queries are added: at random, easy ones first, hard ones first.", choices=ORDERS),
@@ -45,9 +39,6 @@ class Settings:
     judge: Annotated[
         str, Setting("The ranker, fitted on all training queries, that decides which queries are easy.")
     ] = "listnet"
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
 
 @dataclass(frozen=True)

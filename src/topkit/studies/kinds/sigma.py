@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from topkit.data import InputError
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.rankers.linear import pair_margins
 from topkit.reporting.plots import bins, curves
 from topkit.reporting.scores import ScoreTable
@@ -25,24 +25,14 @@ BASE = 0.0
 """The σ in the table for the base ranker without refinement."""
 BINS = 60
 """Bins of the margin histogram."""
+SIGMAS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of the kind ``sigma``."""
 
-    sigmas: Annotated[tuple[float, ...], Setting("Steepness values of the sigmoid.", above=0)] = (
-        0.1,
-        0.2,
-        0.5,
-        1.0,
-        2.0,
-        5.0,
-        10.0,
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self)
+    sigmas: Annotated[tuple[float, ...], Setting("Steepness values of the sigmoid.", above=0)] = SIGMAS
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:

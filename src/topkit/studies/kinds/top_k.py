@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from topkit.data import Dataset
-from topkit.data.settings import Setting, check_fields
+from topkit.data.settings import Setting
 from topkit.rankers import settings_of
 from topkit.reporting.plots import curves
 from topkit.reporting.scores import ScoreTable
@@ -21,27 +21,14 @@ from topkit.studies.spec import Study
 
 ALL = 0
 """The k that means no cut."""
+KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, ALL)
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of the kind ``k``."""
 
-    ks: Annotated[tuple[int, ...], Setting("Where the training truth is cut; 0 keeps all of it.", low=0)] = (
-        1,
-        2,
-        3,
-        5,
-        7,
-        10,
-        15,
-        20,
-        30,
-        ALL,
-    )
-
-    def __post_init__(self) -> None:
-        check_fields(self)
+    ks: Annotated[tuple[int, ...], Setting("Where the training truth is cut; 0 keeps all of it.", low=0)] = KS
 
 
 @dataclass(frozen=True)

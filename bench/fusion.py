@@ -20,7 +20,7 @@ from topkit.data import Grade, Judgments, Run
 from topkit.fusion import Ballots, fuse, kendall_distance
 from topkit.fusion.formats import read_ranking_table
 from topkit.fusion.mallows import sample
-from topkit.studies.fusion import replace_by_random
+from topkit.studies.kinds.fusion import replace_by_random
 
 PLOTS = Path("bench/results")
 LEVELS = (0, 10, 20, 30, 35)

@@ -160,8 +160,7 @@ def mix() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "clicks.toml")
         file.write_text(template("clicks"))
-        run_study(file, Path(folder, "out"))
-        print(publish(Path(folder, "out")))
+        print(publish(run_study(file, Path(folder, "out"))))
         shutil.copy(Path(folder, "out", "plot-mix.svg"), IMAGES / "click-mix.svg")
 
 

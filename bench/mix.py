@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from tests.support.real_data import real_data_folder
 
 import topkit as tk
-from topkit.rankers.contract import Job
 from topkit.rankers.mixture import Mixture, member_rows, member_table
 from topkit.rankers.mixture.members import Measurement, measure_members
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
 from topkit.rankers.tune_and_mix import TuneAndMix
+from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
 IMAGES = Path(__file__).parent.parent / "docs" / "images"

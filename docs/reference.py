@@ -1,12 +1,15 @@
-"""Writes the reference pages from the dictionaries that the package runs on, so that they cannot lag."""
+"""Write the reference pages from the registries and the declared settings, so that they cannot lag."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import topkit as tk
+from topkit.cli.catalogue import ENTRIES, SETTING_COLUMNS, Entry, first_sentence, setting_rows
+from topkit.data.settings import settings_of
+from topkit.reporting.tables import Table
 
 
 def write(folder: Path) -> None:
@@ -19,53 +22,67 @@ def write(folder: Path) -> None:
             path.write_text(text)
 
 
-def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table; bars within cells are escaped."""
-    heads = list(heads)
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    lines += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
+def table(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table."""
+    return Table(heads, [[str(cell) for cell in row] for row in rows], align="l" * len(heads)).markdown()
 
 
-def summary(thing: object) -> str:
-    """The first paragraph of a docstring on one line."""
-    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+def settings_table(entry: Entry) -> str:
+    """The settings of a method."""
+    if not entry.settings:
+        return "No settings."
+    rows = [(f"`{name}`", f"`{default}`", *rest) for name, default, *rest in setting_rows(entry)]
+    return table(SETTING_COLUMNS, rows)
 
 
-def metrics() -> str:
-    rows = [
-        (f"`{name}`", measure.title, measure.needs, "`@depth`" if measure.depth == "optional" else "")
-        for name, measure in tk.METRICS.items()
-    ]
-    parts = ["# Measures", table(("name", "what it is", "needs", "depth"), rows)]
-    for name, measure in tk.METRICS.items():
-        parts += [f"## {name}", f"```text\n{inspect.getdoc(measure.function) or measure.title}\n```"]
+def registry_page(title: str, what: str) -> str:
+    """All methods of a registry in one table, then each with its settings."""
+    entries = ENTRIES[what]()
+    rows = [(f"`{name}`", entry.sentence) for name, entry in entries.items()]
+    parts = [f"# {title}", table((what, "description"), rows)]
+    for name, entry in entries.items():
+        parts += [f"## {name}", entry.sentence, *(f"- {remark}" for remark in entry.remarks)]
+        parts.append(settings_table(entry))
     return "\n\n".join(parts) + "\n"
 
 
 def rankers() -> str:
-    from topkit.rankers.registry import settings_of
-
-    rows = [
-        (f"`{name}`", ", ".join(f"`{key}={setting.default!r}`" for key, setting in settings_of(name).items()))
-        for name in tk.RANKERS
-    ]
-    return "# Rankers\n\n" + table(("name", "settings and their defaults"), rows) + "\n"
+    return registry_page("Rankers", "ranker")
 
 
 def losses() -> str:
-    rows = [(f"`{name}`", summary(loss)) for name, loss in tk.LOSSES.items()]
-    return "# Losses\n\n" + table(("name", "what it is"), rows) + "\n"
+    return registry_page("Losses", "loss")
+
+
+def strategies() -> str:
+    return registry_page("Labelling strategies", "strategy")
+
+
+def aggregators() -> str:
+    return registry_page("Fusion methods", "fusion method")
+
+
+def measures() -> str:
+    entries = ENTRIES["measure"]()
+    rows = [
+        (f"`{name}`", measure.title, measure.needs, "`@depth`" if measure.depth == "optional" else "")
+        for name, measure in tk.METRICS.items()
+    ]
+    parts = ["# Measures", table(("measure", "description", "truth needed", "depth"), rows)]
+    for name, measure in tk.METRICS.items():
+        parts += [f"## {name}", f"```text\n{inspect.getdoc(measure.function) or measure.title}\n```"]
+        parts.append(settings_table(entries[name]))
+    return "\n\n".join(parts) + "\n"
 
 
 def conventions() -> str:
     rows = [(f"`{name}`", str(rules).partition(": ")[2]) for name, rules in tk.CONVENTIONS.items()]
-    return "# Conventions\n\n" + table(("name", "rules"), rows) + "\n"
+    return "# Conventions\n\n" + table(("convention", "rules"), rows) + "\n"
 
 
 def exports() -> str:
-    rows = [(f"`{name}`", summary(write)) for name, write in tk.EXPORTERS.items()]
-    return "# Export formats\n\n" + table(("name", "what is written"), rows) + "\n"
+    rows = [(f"`{name}`", first_sentence(write)) for name, write in tk.EXPORTERS.items()]
+    return "# Export formats\n\n" + table(("format", "what is written"), rows) + "\n"
 
 
 def studies() -> str:
@@ -74,8 +91,7 @@ def studies() -> str:
     rows = [(f"`{name}`", kind.summary) for name, kind in KINDS.items()]
     parts = ["# Kinds of study", table(("kind", "what it shows"), rows)]
     for name, kind in KINDS.items():
-        settings = [(f"`{key}`", one.comment, f"`{one.default!r}`") for key, one in kind.settings.items()]
-        parts += [f"## {name}", table(("setting", "what it is", "default"), settings)]
+        parts += [f"## {name}", settings_table(Entry(kind.summary, settings_of(kind.settings)))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -97,7 +113,7 @@ def commands() -> str:
 
 
 def walk(command: object, path: str) -> Iterable[tuple[str, object]]:
-    """Every command below one, with the words that call it."""
+    """Every command below a group, with the words that call it."""
     children = getattr(command, "commands", {})
     if not children:
         yield path, command
@@ -106,19 +122,25 @@ def walk(command: object, path: str) -> Iterable[tuple[str, object]]:
 
 
 def python() -> str:
-    parts = ["# Python", "Everything in `import topkit as tk`."]
     rows = []
     for name in sorted(tk.__all__):
-        thing = getattr(tk, name)
-        if callable(thing) and not isinstance(thing, dict):
-            rows.append((f"`tk.{name}`", summary(thing)))
-    return "\n\n".join([*parts, table(("name", "what it is"), rows)]) + "\n"
+        value = getattr(tk, name)
+        if callable(value) and not isinstance(value, dict):
+            rows.append((f"`tk.{name}`", first_sentence(value)))
+    parts = [
+        "# Python",
+        "All functions and classes of `import topkit as tk`.",
+        table(("name", "description"), rows),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 PAGES: dict[str, Callable[[], str]] = {
     "rankers": rankers,
     "losses": losses,
-    "measures": metrics,
+    "measures": measures,
+    "strategies": strategies,
+    "aggregators": aggregators,
     "conventions": conventions,
     "exports": exports,
     "studies": studies,

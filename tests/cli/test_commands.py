@@ -91,7 +91,7 @@ def test_significance_marks_and_intervals(tmp_path: Path) -> None:
     # 11 of 12 queries rise by 1/2, one stays: 2·1/2^11 of the sign flips are as large
     assert lines[2].endswith("▲")
     assert "0.9583 [" in lines[2]
-    assert "above or below first with p < 0.05, Fisher's randomisation test, Holm's correction" in lines[-1]
+    assert "better or worse than first, p < 0.05, Fisher's randomisation test, Holm correction" in lines[-1]
     assert "▼" in said("eval", data, second, first, "--metrics", "rr", "--test", "t")
 
 
@@ -106,7 +106,7 @@ def test_runs_by_judgments(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["eval", "data.txt"], "no scores"),
+        (["eval", "data.txt"], "no score files"),
         (
             ["eval", "data.txt", "short"],
             "short: expected 7 scores, one per document, got 2; the score file does not match the data set",
@@ -122,7 +122,7 @@ def test_runs_by_judgments(tmp_path: Path) -> None:
         (["data", "convert", "data.txt", "out.txt", "--to", "graded"], "cannot be turned into grades"),
         (["data", "normalise", "data.txt", "out.txt", "--method", "max"], "unknown normalisation 'max'"),
         (["data", "split", "data.txt", "out", "--folds", "9"], "9 folds of 3 queries"),
-        (["data", "split", "data.txt", "out", "--shares", "a,b"], "'a,b' are not shares"),
+        (["data", "split", "data.txt", "out", "--shares", "a,b"], "invalid shares 'a,b'"),
         (["data", "convert", "data.txt", "no/such/out.txt"], "does not exist"),
     ],
 )
@@ -173,6 +173,7 @@ def test_start_up_stays_light(data: Path, scores: tuple[Path, Path], tmp_path: P
     qrels.write_text("q1 0 d1 1\n")
     run.write_text("q1 Q0 d1 1 1 x\n")
     heavy = ("numba", "scipy", "pyarrow", "matplotlib", "lightgbm", "sklearn", "pandas", "pydantic")
+    heavy += ("rich.progress", "distributed", "fastapi", "sqlalchemy")
     script = (
         "import atexit, sys; from topkit.cli import main\n"
         f"atexit.register(lambda: print('HEAVY', [m for m in {heavy!r} if m in sys.modules]))\n"

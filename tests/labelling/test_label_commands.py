@@ -39,9 +39,9 @@ def test_simulate_prints_a_table_and_draws(tmp_path: Path) -> None:
     [
         (["--strategies", "best"], "unknown strategy 'best'"),
         (["--strategies", "graded"], "unknown strategy 'graded'"),
-        (["--sizes", "50"], "'50' is no size; write n:k"),
-        (["--noise", "2"], "'2' is no noise"),
-        (["--prior", "much"], "'much' is no prior"),
+        (["--sizes", "50"], "invalid size '50'; write n:k"),
+        (["--noise", "2"], "invalid --noise '2'"),
+        (["--prior", "much"], "invalid --prior 'much'"),
         (["--prior-kind", "odd"], "unknown kind of prior 'odd'"),
     ],
 )
@@ -64,7 +64,7 @@ def test_agreement_prints_the_tables(tmp_path: Path) -> None:
     # one pair agreed, one opposed; grades: (x,y) ≻ ∼, (x,z) ≻ ≻, (y,z) ≻ ≻
     assert "agreement 0.5000 of 2; without ties 0.5000 of 2" in text
     assert "agreement 0.6667 of 3; without ties 1.0000 of 2" in text
-    assert "1 rows without an answer were left out" in text
+    assert "ignored 1 row without an answer" in text
     times = {
         line.split()[0]: line.split()[1:] for line in text.splitlines() if line[:5] in ("prefe", "grade")
     }
@@ -88,4 +88,4 @@ def test_agreement_of_music_preferences(real_data: Path) -> None:
     assert re.search(r"agreement 0\.\d+ of 12600", result.stdout)  # 276·45 + 5·36 pairs of workers
     wrong = topkit("label", "agreement", path, "--columns", "query")
     assert wrong.returncode == 2
-    assert "'query' of --columns is not understood" in wrong.stderr
+    assert "invalid --columns 'query'" in wrong.stderr

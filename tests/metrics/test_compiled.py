@@ -11,9 +11,9 @@ import topkit as tk
 from topkit.metrics import evaluate_arrays
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.metrics.compiled.kernels import stepped_values
-from topkit.rankers.contract import Job
 from topkit.rankers.svm.pairs import Pairs
 from topkit.rankers.svm.precision import whole_lists
+from topkit.scorers import Job
 
 FAST = [
     "ndcg@3",

@@ -18,7 +18,7 @@ from topkit.rankers.boosting import Steps
 from topkit.rankers.boosting.focused import top_of
 from topkit.rankers.boosting.kernels import bin_sums
 from topkit.rankers.boosting.pools import FeaturePool, ThresholdPool, borders_of
-from topkit.rankers.contract import Job
+from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
 

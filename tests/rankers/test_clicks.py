@@ -418,12 +418,12 @@ def test_train_with_clicks_and_continue(tmp_path: Path) -> None:
     )
     more = ("--clicks", tmp_path / "tomorrow", "--features", tmp_path / "data.parquet")
     answer = said("train", "click-label", "--from", model, *more, "--out", tmp_path / "next")
-    assert str(model) in answer
+    assert "continued from" in answer
     whole = tk.ranker("click-label").fit(data, clicks=Clicks(pages, data))
     assert np.array_equal(tk.load_ranker(tmp_path / "next").score(data), whole.score(data))
     train("click-label", tmp_path / "alone", clicks=tmp_path / "today", quiet=True)
     assert len(tk.load_ranker(tmp_path / "alone").score(pages_data(pages))) == len(pages_data(pages))
-    with pytest.raises(InputError, match="to learn"):
+    with pytest.raises(InputError, match="no training data"):
         train("click-label", model)
     with pytest.raises(InputError, match="cannot learn from clicks"):
         train("ranksvm", model, clicks=tmp_path / "today")

@@ -193,7 +193,7 @@ def test_the_smallest_change_is_consistent_and_sums_to_zero(
 
 
 def job_of(data: tk.Dataset, preferences: Preferences | None = None) -> object:
-    from topkit.rankers.contract import Job
+    from topkit.scorers import Job
 
     return Job(data, None, lambda data, scores: 0.0, preferences=preferences)
 

@@ -12,16 +12,16 @@ import pytest
 
 import topkit as tk
 from tests.cli.test_commands import said
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers import load_ranker
 from topkit.rankers.checks import CHECKS, easy_data
-from topkit.rankers.contract import Job
-from topkit.metrics.compiled import worst_ties
 from topkit.rankers.mixture import Mixture
 from topkit.rankers.mixture.members import Measurement, measure_members
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.mixture.weights import best_strength, exponential_weights
 from topkit.rankers.multiclass.adaboost_mh import fine_stages
 from topkit.rankers.tune_and_mix import TuneAndMix
+from topkit.scorers import Job
 
 SMALL: dict[str, Any] = {
     "trees": (4,), "products": (2,), "rounds": 10, "rankers": ("linear-regression",),

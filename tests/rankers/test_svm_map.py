@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 import topkit as tk
 from topkit.losses import loss
-from topkit.rankers.contract import Job
 from topkit.rankers.svm.bundle import Planes, cutting_planes
 from topkit.rankers.svm.focused import focused_risk
 from topkit.rankers.svm.kernels import average_precision_hinge, worst_interleaving
 from topkit.rankers.svm.precision import cuts_of_top, whole_lists
+from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
 

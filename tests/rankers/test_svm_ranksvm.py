@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import topkit as tk
 from topkit.losses import Preferences
-from topkit.rankers.contract import Job
 from topkit.rankers.svm.pairs import Pairs
+from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
 

@@ -122,8 +122,8 @@ def test_the_command(train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
     whole = tk.ranker("topk-listmle", k=3, l2=0.01).fit(data)
     np.testing.assert_allclose(loaded.score(data), whole.score(data), atol=1e-4)
     for extra, reason in (
-        (["--dask", "local"], "--memory is for one process"),
-        (["--tune", "grid", "--valid", path], "and leave out --tune"),
+        (["--dask", "local"], "--memory and --dask cannot be used together"),
+        (["--tune", "grid", "--valid", path], "leave out --tune"),
     ):
         refused = topkit("train", "topk-listmle", *words, *extra, "--out", tmp_path / "no")
         assert reason in refused.stderr

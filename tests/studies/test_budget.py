@@ -24,6 +24,7 @@ from topkit.studies.assessors import (
 )
 from topkit.studies.demo_data import demo_data
 from topkit.studies.kinds.budget_show import turning_point
+from topkit.studies.publish import publish
 from topkit.studies.run import run_study
 from topkit.studies.teacher import noisy_order, teacher_labels, with_order
 
@@ -143,7 +144,8 @@ def test_the_study(tmp_path: Path) -> None:
         'kind = "budget"\nseeds = [0, 1]\n[[data]]\nname = "demo"\nfolds = [1, 2, 3, 4, 5]\n[settings]\n'
         'strategies = ["heap"]\nminutes = [1, 5, 20, 60]\nsweep = [0.7]\nsweep_strategies = ["heap"]\nk = 5'
     )
-    results = run_study(tmp_path / "s.toml", tmp_path / "out")
+    finished = run_study(tmp_path / "s.toml", tmp_path / "out")
+    results = finished.results
     queries = results.mean("queries", "strategy", "minutes")
     assert queries["graded", 5] == 1  # a list of 14 takes 14·13.87 s = 3.24 minutes
     assert queries["graded", 20] == 6
@@ -151,10 +153,8 @@ def test_the_study(tmp_path: Path) -> None:
     for cell, outcome in results:
         assert set(outcome.columns["metric"]) == {"queries", "kndcg@10", "ndcg@10"}
         assert cell.factors["agreement"] in (0.897, 0.7)
-    from topkit.studies.publish import publish
-
-    shown = publish(tmp_path / "out")
-    assert "minutes a query" in shown
+    shown = publish(finished)
+    assert "minutes per query" in shown
     assert "  –  " in shown, "one minute pays for nothing"
     assert "change places at" in shown
 

@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 from topkit.data import InputError
 from topkit.rankers.mixture import CALIBRATIONS
 from topkit.rankers.mixture.targets import TARGETS
-from topkit.studies.kind import Cell, Outcome
+from topkit.studies.cell import Cell, Outcome
 from topkit.studies.kinds.calibration import difference_tests, diversity
 from topkit.studies.publish import publish
 from topkit.studies.results import Results
@@ -23,10 +23,10 @@ DATA = '\n[[data]]\nname = "demo"\nfolds = [1, 2]\n'
 def test_a_study_of_calibrations(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text('kind = "calibration"\n[settings]\nclassifiers = ["tree 4"]\nrounds = 6' + DATA)
-    results = run_study(file, tmp_path / "out")
-    means = results.mean("ndcg@10", "calibration")
+    finished = run_study(file, tmp_path / "out")
+    means = finished.results.mean("ndcg@10", "calibration")
     assert {name for (name,) in means} == set(CALIBRATIONS)
-    shown = publish(tmp_path / "out")
+    shown = publish(finished)
     assert "of 12 regressions" in shown  # six regressions in two folds
     assert (tmp_path / "out" / "report.html").read_text().count("<svg") >= 2
 
@@ -34,7 +34,7 @@ def test_a_study_of_calibrations(tmp_path: Path) -> None:
 def test_unknown_classifiers_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "study.toml"
     file.write_text('kind = "calibration"\n[settings]\nclassifiers = ["forest 3"]' + DATA)
-    with pytest.raises(InputError, match="no classifier 'forest 3'"):
+    with pytest.raises(InputError, match="unknown classifier 'forest 3'"):
         run_study(file, tmp_path / "out")
 
 
@@ -50,7 +50,7 @@ def test_differences_are_tested_in_pairs_and_folds_combined() -> None:
         found = difference_tests(names, scores)
         assert found["log-sigmoid|soft-ndcg"] == pytest.approx(ttest_rel(scores[0], scores[4]).pvalue)
         folds.append(found)
-    cells = tuple(Cell("calibration", {"fold": fold}, {}) for fold in range(3))
+    cells = tuple(Cell("calibration", {"fold": fold}, None) for fold in range(3))
     empty: dict[str, list[object]] = {"metric": [], "value": []}
     matrix = diversity(Results(cells, tuple(Outcome(empty, {"p-values": one}) for one in folds)))
     statistic = -2 * sum(np.log(one["log-sigmoid|expected-loss"]) for one in folds)

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from topkit.data import InputError, Page, write_pages
-from topkit.studies.kind import Cell, Outcome
+from topkit.studies.cell import Cell, Outcome
 from topkit.studies.kinds.clicks import CLICKS, chosen_elsewhere
 from topkit.studies.publish import publish
 from topkit.studies.results import Results
 from topkit.studies.run import run_study
-from topkit.studies.spec import read_study
+from topkit.studies.study_file import read_study
 
 
 @pytest.fixture
@@ -45,25 +45,26 @@ FILES = 'pages = ["pages.txt"]\ngraded = "graded.txt"\n'
 
 def test_clicks_that_agree_with_grades_help(write: Callable[[str], Path], tmp_path: Path) -> None:
     file = write(FILES + "folds = 3\nmixes = [0.0, 0.5, 1.0]\n")
-    results = run_study(file, tmp_path / "out")
+    finished = run_study(file, tmp_path / "out")
+    results = finished.results
     means = results.mean("ndcg@10", "mix")
     assert means[(1.0,)] > means[(0.0,)] + 0.05
     assert results.mean("s-clicks", "mix")[(1.0,)] > results.mean("s-clicks", "mix")[(0.0,)]
     assert len(results.gather("ndcg@10", "mix")[(0.5,)]) == 24  # every graded query is tested once
-    text = publish(tmp_path / "out")
+    text = publish(finished)
     assert "chosen on the other folds" in text
     assert (tmp_path / "out" / "plot-mix.svg").is_file()
 
 
 def test_a_mix_is_chosen_without_the_fold_it_is_used_on() -> None:
-    def cell(fold: int, values: tuple[float, float]) -> tuple[Cell, Outcome]:
+    def cell(fold: int, values: tuple[float, float]) -> tuple[Cell[None], Outcome]:
         columns = {
             "mix": [0.0, 1.0],
             "query": [f"q{fold}"] * 2,
             "metric": ["ndcg@10"] * 2,
             "value": list(values),
         }
-        return Cell("clicks", {"fold": fold, "seed": 0}, {}), Outcome(columns)
+        return Cell("clicks", {"fold": fold, "seed": 0}, None), Outcome(columns)
 
     # folds 1 and 2 like λ = 1, fold 3 likes λ = 0: by the other two, fold 3 takes 1 and so do the others
     pairs = [cell(1, (0.1, 0.9)), cell(2, (0.2, 0.8)), cell(3, (0.7, 0.3))]
@@ -76,9 +77,9 @@ def test_a_mix_is_chosen_without_the_fold_it_is_used_on() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ('pages = ["none.txt"]\ngraded = "graded.txt"\n', "no such file"),
-        (FILES + "folds = 1\n", "two folds"),
-        (FILES + "mixes = [2.0]\n", "λ from 0 to 1"),
+        ('pages = ["none.txt"]\ngraded = "graded.txt"\n', "does not exist"),
+        (FILES + "folds = 1\n", "folds must be an integer of at least 2, got 1"),
+        (FILES + "mixes = [2.0]\n", "mixes must be a list of numbers from 0 to 1"),
     ],
 )
 def test_refusals(write: Callable[[str], Path], settings: str, problem: str) -> None:

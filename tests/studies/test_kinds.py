@@ -9,8 +9,8 @@ import pytest
 
 import topkit as tk
 from topkit.data import InputError
+from topkit.studies.cell import Cell, Outcome
 from topkit.studies.demo_data import demo_data
-from topkit.studies.kind import Cell, Outcome
 from topkit.studies.kinds import KINDS
 from topkit.studies.kinds.learning_curve import query_order
 from topkit.studies.publish import publish
@@ -23,10 +23,10 @@ DATA = '\n[[data]]\nname = "demo"\nfolds = [1, 2]\n'
 def run(text: str, tmp_path: Path) -> tuple[Results, str]:
     file = tmp_path / "study.toml"
     file.write_text(text)
-    results = run_study(file, tmp_path / "out")
-    shown = publish(tmp_path / "out")
+    finished = run_study(file, tmp_path / "out")
+    shown = publish(finished)
     assert (tmp_path / "out" / "report.html").read_text().count("<svg") >= 1
-    return results, shown
+    return finished.results, shown
 
 
 def by_hand(name: str, fold: int, **settings: object) -> float:
@@ -46,7 +46,7 @@ def test_beta(tmp_path: Path) -> None:
 
 
 def test_beta_needs_a_ranker_with_beta(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'listnet' has no beta"):
+    with pytest.raises(InputError, match="'listnet' has no setting beta"):
         run('kind = "beta"\nrankers = ["listnet"]' + DATA, tmp_path)
 
 
@@ -158,9 +158,9 @@ def test_compare_tries_values_and_draws_settings(tmp_path: Path) -> None:
 
 
 def test_means_and_intervals_by_hand() -> None:
-    def cell(seed: int, values: list[float]) -> tuple[Cell, Outcome]:
+    def cell(seed: int, values: list[float]) -> tuple[Cell[None], Outcome]:
         columns = {"query": ["a", "b"], "metric": ["map", "map"], "value": values}
-        return Cell("compare", {"ranker": "x", "seed": seed}, {}), Outcome(columns)
+        return Cell("compare", {"ranker": "x", "seed": seed}, None), Outcome(columns)
 
     cells, outcomes = zip(cell(0, [0.0, 0.2]), cell(1, [0.4, 0.6]), strict=True)
     results = Results(cells, outcomes)

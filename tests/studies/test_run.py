@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from topkit.compute.cluster import ClusterError
 from topkit.data import InputError
 from topkit.studies import run as running
-from topkit.studies.kind import Cell
+from topkit.studies.cell import Cell
+from topkit.studies.kinds import KINDS
+from topkit.studies.kinds.labelling import Simulated
 from topkit.studies.publish import publish
-from topkit.studies.run import Progress, compute_text, read_results, run_study
+from topkit.studies.run import compute_text, read_finished, run_study
+from topkit.studies.study_file import parse_study, read_study
+from topkit.studies.template import template
 
 STUDY = """
 kind = "compare"
@@ -51,7 +58,7 @@ def test_the_table_and_what_it_shows(whole: Path) -> None:
     table = pq.read_table(whole / "results.parquet")
     assert table.column_names == ["data", "ranker", "fold", "seed", "query", "metric", "value"]
     assert table.num_rows == 4 * 29 * 2  # rankers × queries (each tested in one fold) × measures
-    text = publish(whole)
+    text = publish(read_finished(whole))
     assert "bestfeature" in text
     assert "convention yahoo" in text
     assert "29 test queries" in text
@@ -74,7 +81,7 @@ def test_the_means_are_those_of_the_rankers_used_by_hand(whole: Path) -> None:
     for fold in tk.query_folds(demo_data(), 5, seed=0):
         model = tk.ranker("ranksvm", metric="ndcg@5").fit(fold.train, fold.valid)
         values += tk.evaluate(fold.test, model.score(fold.test), "map").per_query["map"].tolist()
-    _, results = read_results(whole)
+    results = read_finished(whole).results
     assert results.mean("map", "ranker")[("ranksvm",)] == pytest.approx(np.mean(values), abs=1e-12)
 
 
@@ -86,18 +93,23 @@ def test_finished_cells_are_kept_and_only_new_ones_computed(
     computed: list[str] = []
 
     def count(description: str) -> str:
-        computed.append(Cell.from_json(description).title)
+        computed.append(json.loads(description)["factors"]["ranker"])
         return compute_text(description)
 
     monkeypatch.setattr(running, "compute_text", count)
-    told: list[Progress] = []
-    run_study(file, out, tell=told.append)
+    reports: list[tuple[str, int, int]] = []
+
+    def report(what: str, step: int, steps: int, value: float) -> None:
+        reports.append((what, step, steps))
+
+    run_study(file, out, report=report)
     assert computed == []
-    assert (told[-1].done, told[-1].total, told[-1].kept) == (20, 20, 20)
+    assert [(step, steps) for _, step, steps in reports] == [(20, 20)]
     file.write_text(STUDY.replace('"perceptron"', '"perceptron", "listnet"'))
-    run_study(file, out, tell=told.append)
-    assert computed == [f"demo listnet {fold} 0" for fold in range(1, 6)]
-    assert told[-1].best.startswith("best so far: demo ")
+    run_study(file, out, report=report)
+    assert computed == ["listnet"] * 5
+    assert [(step, steps) for _, step, steps in reports[1:]] == [(done, 25) for done in range(20, 26)]
+    assert re.fullmatch(r"demo listnet 5 0 ndcg@5 0\.\d{4}\nbest so far: demo \S+ 0\.\d{4}", reports[-1][0])
     broken = next((out / "cells").glob("*.json"))
     broken.write_text(broken.read_text()[:40])
     run_study(file, out)
@@ -105,12 +117,20 @@ def test_finished_cells_are_kept_and_only_new_ones_computed(
 
 
 def test_settings_seeds_and_data_make_other_cells_and_places_of_files_do_not() -> None:
-    cell = Cell("compare", {"fold": 1}, {"set": {"k": 1}}, {"a": "/x"})
-    assert cell.key == Cell("compare", {"fold": 1}, {"set": {"k": 1}}, {"a": "/y"}).key
-    assert cell.key != Cell("compare", {"fold": 1}, {"set": {"k": 2}}, {"a": "/x"}).key
-    assert cell.key != Cell("compare", {"fold": 2}, {"set": {"k": 1}}, {"a": "/x"}).key
-    assert cell.key != Cell("beta", {"fold": 1}, {"set": {"k": 1}}, {"a": "/x"}).key
-    assert Cell.from_json(cell.to_json()) == cell
+    work = Simulated("heap", n=20, k=10, error=0.1, orders=5, seed=0)
+    cell = Cell("labelling", {"n": 20}, work, {"a": "/x"})
+    assert cell.key == replace(cell, files={"a": "/y"}).key
+    assert cell.key != replace(cell, work=replace(work, k=2)).key
+    assert cell.key != replace(cell, factors={"n": 21}).key
+    assert cell.key != replace(cell, kind="budget").key
+
+
+@pytest.mark.parametrize("name", ["compare", "beta", "k", "learning-curve", "grades", "sigma", "calibration"])
+def test_a_cell_read_from_its_description_is_the_same_cell(name: str) -> None:
+    cell = next(iter(KINDS[name].cells(parse_study(template(name)))))
+    again = Cell.of_record(json.loads(cell.to_json()), KINDS[name].work)
+    assert again == cell
+    assert again.key == cell.key
 
 
 def start(file: Path, out: Path, jobs: int) -> subprocess.Popen[bytes]:
@@ -192,7 +212,7 @@ def test_two_processes_and_two_dask_workers_give_the_same_table_bit_for_bit(
 
 
 def test_no_scheduler_there(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no Dask scheduler"):
+    with pytest.raises(ClusterError, match="no Dask scheduler"):
         run_study(file, tmp_path / "out", dask="nonsense://127.0.0.1:1")
 
 
@@ -209,13 +229,11 @@ def test_a_cell_that_fails_is_named_and_the_others_are_kept(
         run_study(file, tmp_path / "out")
     assert len(list((tmp_path / "out" / "cells").glob("*.json"))) == 15
     with pytest.raises(InputError, match="5 of 20 cells are not done"):
-        publish(tmp_path / "out")
+        read_finished(tmp_path / "out")
 
 
 def test_a_file_that_changed_under_way_is_not_taken_for_the_other(tmp_path: Path) -> None:
     from topkit.studies.demo_data import demo_path
-    from topkit.studies.kinds import KINDS
-    from topkit.studies.spec import read_study
 
     data = tmp_path / "data.txt"
     data.write_text(demo_path().read_text())
@@ -224,17 +242,17 @@ def test_a_file_that_changed_under_way_is_not_taken_for_the_other(tmp_path: Path
     )
     cell = next(iter(KINDS["compare"].cells(read_study(tmp_path / "s.toml"))))
     record = json.loads(cell.to_json())
-    (print_,) = record["where"]
+    (print_,) = record["files"]
     other = tmp_path / "other.txt"
     other.write_text(data.read_text().replace("1:1.0986", "1:2.5", 1))
-    record["where"][print_] = str(other)
+    record["files"][print_] = str(other)
     with pytest.raises(InputError, match="has changed since the study began"):
         compute_text(json.dumps(record))
 
 
 def test_a_folder_that_is_no_study(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="this is no folder of a study"):
-        publish(tmp_path)
+    with pytest.raises(InputError, match="not a study folder"):
+        read_finished(tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "kill"), reason="signals")

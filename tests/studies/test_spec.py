@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from topkit.data import InputError
+from topkit.data.settings import settings_of
 from topkit.studies.kinds import KINDS
-from topkit.studies.spec import parse_study, read_study
+from topkit.studies.study_file import parse_study, read_study
 from topkit.studies.template import template
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -20,8 +21,8 @@ def test_the_template_of_every_kind_is_a_study_with_every_setting_explained(name
     text = template(name)
     study = parse_study(text, "study.toml")
     assert study.kind == name
-    assert study.settings == {key: setting.default for key, setting in KINDS[name].settings.items()}
-    for key in KINDS[name].settings:
+    assert study.settings == KINDS[name].settings()
+    for key in settings_of(KINDS[name].settings):
         (line,) = [line for line in text.splitlines() if line.startswith(f"{key} = ")]
         assert " # " in line
     assert tomllib.loads(text)["kind"] == name
@@ -52,23 +53,26 @@ def test_rankers_as_names_and_tables() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("kind = ", "this is not TOML"),
+        ("kind = ", "invalid TOML"),
         ('kind = "comparee"', "did you mean 'compare'"),
         ('kind = "compare"\nmetric = ["map"]', "did you mean 'metrics'"),
         ('kind = "compare"\nmetrics = ["mapp"]', "mapp"),
-        ('kind = "compare"\nrankers = ["listnett"]', "there is no ranker 'listnett'"),
+        ('kind = "compare"\nrankers = ["listnett"]', "listnett"),
         ('kind = "compare"\nrankers = [{ ranker = "listnet", sett = {} }]', "did you mean 'set'"),
         ('kind = "compare"\nrankers = [{ ranker = "listnet", set = { l3 = 1 } }]', "no setting 'l3'"),
         ('kind = "compare"\nrankers = [{ ranker = "focusednet", try = { beta = [3.0] } }]', "beta"),
-        ('kind = "compare"\nrankers = ["listnet", "listnet"]', "two rankers are named 'listnet'"),
-        ('kind = "compare"\nseeds = [-1]', "whole numbers from 0"),
+        ('kind = "compare"\nrankers = ["listnet", "listnet"]', "two rankers have the name 'listnet'"),
+        ('kind = "compare"\nseeds = [-1]', "integers of at least 0"),
         ('kind = "compare"\n[[data]]\nfiles = "x.txt"', "needs a name"),
         ('kind = "compare"\n[[data]]\nname = "x"\nfile = "x.txt"', "did you mean 'files'"),
         ('kind = "compare"\n[[data]]\nname = "x"\nconvention = "letor9"', "letor9"),
-        ('kind = "compare"\n[settings]\ntest = "chi"', "'chi' is no value for test"),
+        (
+            'kind = "compare"\n[settings]\ntest = "chi"',
+            "test must be one of t, wilcoxon, randomisation, tukey, got 'chi'",
+        ),
         ('kind = "compare"\n[settings]\nbaselin = "x"', "did you mean 'baseline'"),
-        ('kind = "k"\n[settings]\nks = "ten"', "ks must be a list"),
-        ('kind = "k"\n[settings]\nks = [1.5]', "1.5 is no value for ks"),
+        ('kind = "k"\n[settings]\nks = "ten"', "ks must be a list of integers of at least 0, got 'ten'"),
+        ('kind = "k"\n[settings]\nks = [1.5]', "ks must be a list of integers of at least 0, got [1.5]"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_file_and_a_way_out(text: str, message: str) -> None:
@@ -81,13 +85,13 @@ def test_what_is_wrong_is_said_with_the_file_and_a_way_out(text: str, message: s
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ('files = "nowhere.txt"', "there is no such file"),
-        ('truth = "graded"', "called 'labels'"),
+        ('files = "nowhere.txt"', "does not exist"),
+        ('truth = "graded"', "write truth = 'labels'"),
         ('truth = "teacher-x"', "unknown kind of truth"),
-        ("folds = [7]", "there is no fold 7"),
-        ('files = "{part}.txt"\nfolds = [2]', "there is one fold"),
-        ('files = "{parts}.txt{part}"\nfolds = [1]', "cannot be filled in"),
-        ('labels = "order"\ntruth = "teacher"', "a teacher orders graded documents"),
+        ("folds = [7]", "has no fold 7"),
+        ('files = "{part}.txt"\nfolds = [2]', "has only one fold"),
+        ('files = "{parts}.txt{part}"\nfolds = [1]', "invalid file pattern"),
+        ('labels = "order"\ntruth = "teacher"', "a teacher needs graded documents"),
     ],
 )
 def test_data_that_is_not_there_or_makes_no_sense(lines: str, message: str, tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_commands(tmp_path: Path) -> None:
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
 
     material = ["--topics", "topics.csv", "--documents", "docs.csv", "--run", "x.run"]
-    assert "1 topics have a prior" in topkit("import", "--name", "wings", *material).stdout
+    assert "1 topic with a prior ranking" in topkit("import", "--name", "wings", *material).stdout
     assert "wrote p.jsonl" in topkit("export", "wings", "--out", "p.jsonl").stdout
     assert '"prior": ["d2", "d1"]' in (tmp_path / "p.jsonl").read_text()
     assert topkit("import", "p.jsonl", "--database", "second.db").returncode == 0

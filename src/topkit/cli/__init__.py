@@ -1,7 +1,7 @@
 """The command line: parse, call, print.
 
-Only the command that was called is imported and built, and it imports what it needs when it runs: start-up is
-most of the time of a short evaluation.
+Only the command that was called is imported and built, and it imports what it needs when it runs, because
+start-up is most of the time of a short evaluation.
 """
 
 from __future__ import annotations
@@ -15,22 +15,27 @@ import typer
 from topkit.version import __version__
 
 COMMANDS: dict[str, str] = {
-    "demo": "demo",
-    "data": "audit:app",  # which adds itself to the commands on data
+    "demo": "demo:demo",
+    "data": "data:app",
     "label": "label:app",
     "features": "features:app",
-    "eval": "evaluate",
-    "fuse": "fuse",
-    "study": "consistency:app",  # which adds itself to the studies
-    "train": "train",
-    "score": "train:score",
-    "export": "export",
-    "serve": "serve",
+    "train": "train:train",
+    "score": "score:score",
+    "eval": "evaluate:evaluate",
+    "fuse": "fuse:fuse",
+    "study": "study:app",
+    "export": "export:export",
+    "serve": "serve:serve",
+    "rankers": "catalogue:rankers",
+    "losses": "catalogue:losses",
+    "measures": "catalogue:measures",
+    "strategies": "catalogue:strategies",
+    "aggregators": "catalogue:aggregators",
 }
-"""Command → where it is below this package: a module, and a name in it if it is not the module's own.
+"""Command → module of this package and name in it; ``app`` is a group of commands, other names functions."""
 
-A name ``app`` is a group of commands, any other a function.
-"""
+NO_ARGUMENTS = ("demo", "rankers", "losses", "measures", "strategies", "aggregators")
+"""Commands that do something useful without arguments; the others print their help."""
 
 
 def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
@@ -46,43 +51,50 @@ def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
     app.callback()(_options)
     for name in names:
         module, _, attribute = COMMANDS[name].partition(":")
-        found = getattr(import_module(f"topkit.cli.{module}"), attribute or module)
+        command = getattr(import_module(f"topkit.cli.{module}"), attribute)
         if attribute == "app":
-            app.add_typer(found, name=name)
+            app.add_typer(command, name=name)
         else:
-            app.command(name, no_args_is_help=name != "demo")(found)
+            app.command(name, no_args_is_help=name not in NO_ARGUMENTS)(command)
     return app
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"topkit {__version__}")
         raise typer.Exit
 
 
 def _options(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version."
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
     """Top-k learning to rank: label, learn, measure, combine, ship."""
 
 
 def main() -> None:
-    """Run the command line; bad input ends with one clear message and exit code 2."""
+    """Run the command line; an error that the user can fix is one line and exit code 2."""
     called = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
         command_line([called] if called in COMMANDS else COMMANDS)()
-    except ValueError as error:
-        from topkit.data.errors import InputError  # here, because it costs the import of NumPy
-
-        if not isinstance(error, InputError):
-            raise
-        print(f"topkit: {error}", file=sys.stderr)
-        sys.exit(2)
     except BrokenPipeError:  # `topkit … | head` is not an error
         sys.stderr.close()
         sys.exit(0)
     except KeyboardInterrupt:
         print("topkit: interrupted", file=sys.stderr)
         sys.exit(130)
+    except Exception as error:
+        if not _can_be_fixed_by_the_user(error):
+            raise
+        print(f"topkit: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _can_be_fixed_by_the_user(error: Exception) -> bool:
+    """Whether the message says all: wrong input, a missing optional package, an unreachable cluster."""
+    from topkit.compute.cluster import ClusterError  # imported here because it costs the import of NumPy
+    from topkit.compute.extras import MissingExtraError
+    from topkit.data.errors import InputError
+
+    return isinstance(error, InputError | ClusterError | MissingExtraError)

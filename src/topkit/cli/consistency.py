@@ -1,14 +1,15 @@
-"""``topkit study consistency``: what the theory of top-k losses states, computed."""
+"""``topkit study consistency``: compute what the theory of top-k losses states."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkit.cli.study import app
+if TYPE_CHECKING:
+    from topkit.losses.consistency import Bounds
 
-BOUNDED = {
+BOUNDS = {
     "inversions": "weighted Kendall's τ",
     "any_inversion": "places with any inversion",
     "hinge": "top-k hinge",
@@ -16,9 +17,12 @@ BOUNDED = {
     "logistic": "top-k logistic, base 2",
     "listmle": "top-k ListMLE / ln 2",
 }
+"""Bound → its name in the table."""
+
+ROUNDING = 1e-9
+"""A bound counts as violated only by more than this."""
 
 
-@app.command()
 def consistency(
     k: Annotated[int, typer.Option(min=1, help="Places at the top.")] = 3,
     lists: Annotated[int, typer.Option(min=1, help="Random lists for the bounds.")] = 2000,
@@ -31,27 +35,41 @@ def consistency(
     import numpy as np
 
     from topkit.losses.consistency import consistency_table, top_k_bounds
+    from topkit.reporting.tables import Table
 
     rng = np.random.default_rng(seed)
-    found = []
+    bounds = []
     for _ in range(lists):
         n = int(rng.integers(k, k + 10))
-        found.append(top_k_bounds(rng.normal(size=n), rng.permutation(n), k))
-    errors = np.array([one.error for one in found])
-    print(f"Bounds on 1 − NDCG@{k} over {lists:,} random full orders (mean error {errors.mean():.3f}):")
-    print(f"  {'':<28}{'mean':>9}{'below the error':>17}")
-    for field, name in BOUNDED.items():
-        values = np.array([getattr(one, field) for one in found])
-        print(f"  {name:<28}{values.mean():9.3f}{int((values < errors - 1e-9).sum()):>17}")
-    broken = sum(one.listmle < one.inversions - 1e-9 for one in found)
+        bounds.append(top_k_bounds(rng.normal(size=n), rng.permutation(n), k))
+    print(_bounds_table(bounds, k))
+    smallest = top_k_bounds([0.0, 1e-9, 2e-9, 3e-9], [4, 3, 2, 1], 1)
     print(
-        f"  ListMLE is below weighted τ in {broken} lists: it bounds places with inversions, not inversions"
+        f"smallest such case: three documents just above the first, "
+        f"{smallest.inversions:g} > {smallest.listmle:.3f}"
     )
-    case = top_k_bounds([0.0, 1e-9, 2e-9, 3e-9], [4, 3, 2, 1], 1)
-    print(
-        f"  the smallest case: three documents just above the first, {case.inversions:g} > {case.listmle:.3f}"
+    print("\nDoes the minimiser of the expected loss put the most likely first document first?")
+    rows = [
+        (name, "yes" if hard else "no", "yes" if mild else "no") for name, hard, mild in consistency_table()
+    ]
+    print(Table(("loss", "Proposition 10", "order-preserving"), rows).text())
+
+
+def _bounds_table(bounds: list[Bounds], k: int) -> str:
+    import numpy as np
+
+    from topkit.reporting.tables import Table
+
+    errors = np.array([bound.error for bound in bounds])
+    rows: list[tuple[str, float, int]] = []
+    for field, name in BOUNDS.items():
+        values = np.array([getattr(bound, field) for bound in bounds])
+        rows.append((name, float(values.mean()), int((values < errors - ROUNDING).sum())))
+    broken = sum(bound.listmle < bound.inversions - ROUNDING for bound in bounds)
+    notes = [
+        f"ListMLE is below weighted τ in {broken} lists: it bounds places with inversions, not inversions"
+    ]
+    title = (
+        f"Bounds on 1 − NDCG@{k} over {len(bounds):,} random full orders (mean error {errors.mean():.3f}):"
     )
-    print("\nDoes the minimiser of the expected loss put the likeliest first document first?")
-    print(f"  {'loss':<20}{'Proposition 10':>16}{'order-preserving':>18}")
-    for name, hard, mild in consistency_table():
-        print(f"  {name:<20}{'yes' if hard else 'no':>16}{'yes' if mild else 'no':>18}")
+    return title + "\n" + Table(("", "mean", "below the error"), rows, notes, decimals=3).text()

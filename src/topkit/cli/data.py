@@ -1,4 +1,4 @@
-"""``topkit data``: look at data sets, convert, normalise and split them."""
+"""``topkit data``: inspect data sets, convert, normalise, split and audit them."""
 
 from __future__ import annotations
 
@@ -7,37 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from topkit.cli.files import Regroup, Seed, Source, TruthName, print_size, read_dataset, write_dataset
+
 if TYPE_CHECKING:
     from topkit.data import Dataset
 
-app = typer.Typer(help="Look at data sets, convert, normalise and split them.", no_args_is_help=True)
-
-Regroup = Annotated[bool, typer.Option("--regroup", help="Gather documents of a query that stand apart.")]
-TruthName = Annotated[str, typer.Option("--truth", help="What the labels mean: graded, order or top-K.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
-
-
-def read_dataset(path: Path, *, regroup: bool = False, truth: str = "graded") -> Dataset:
-    """A data set by the ending of its name: Parquet, or LETOR text, plain or gzip."""
-    from topkit.data import read_letor, read_parquet
-
-    if path.suffix == ".parquet":
-        return read_parquet(path)
-    return read_letor(path, regroup=regroup, truth=truth)
-
-
-def write_dataset(data: Dataset, path: Path) -> None:
-    """Write by the ending of the name, as :func:`read_dataset` reads."""
-    if path.suffix == ".parquet":
-        data.to_parquet(path)
-    else:
-        data.to_letor(path)
-
-
-def _said(data: Dataset, path: Path) -> None:
-    typer.echo(
-        f"{path}: {data.n_queries} queries, {len(data)} documents, {data.n_features} features, {data.truth}"
-    )
+app = typer.Typer(help="Inspect data sets, convert, normalise, split and audit them.", no_args_is_help=True)
 
 
 @app.command(no_args_is_help=True)
@@ -45,7 +20,7 @@ def info(
     files: Annotated[list[Path], typer.Argument(help="LETOR text (.gz too) or Parquet.")],
     regroup: Regroup = False,
 ) -> None:
-    """Sizes, labels and features of data sets.
+    """Print sizes, labels and features of data sets.
 
     Example: `topkit data info train.txt vali.txt.gz`
     """
@@ -59,8 +34,8 @@ def info(
         typer.echo(f"{path}")
         typer.echo(f"  queries    {facts.queries:,}, {facts.single_label:,} with one label only")
         typer.echo(
-            f"  documents  {facts.documents:,}; a query has {facts.shortest} to {facts.longest}, "
-            f"half of them up to {facts.median:g}"
+            f"  documents  {facts.documents:,}; {facts.shortest} to {facts.longest} per query, "
+            f"median {facts.median:g}"
         )
         typer.echo(f"  labels     {labels}")
         typer.echo(f"  features   {facts.features}{constant}{missing}")
@@ -68,7 +43,7 @@ def info(
 
 @app.command(no_args_is_help=True)
 def convert(
-    source: Annotated[Path, typer.Argument(help="LETOR text (.gz too) or Parquet.")],
+    source: Source,
     target: Annotated[Path, typer.Argument(help="File to write: .parquet, .gz or plain text.")],
     to: Annotated[str | None, typer.Option(help="Convert the truth: order or top-K, such as top-10.")] = None,
     regroup: Regroup = False,
@@ -85,20 +60,20 @@ def convert(
 
     data = read_dataset(source, regroup=regroup, truth=truth)
     if to is not None:
-        wanted = Truth.parse(to)
-        if wanted.kind == "graded":
-            raise InputError("an order cannot be turned into grades", "convert to order or top-K")
-        data = data.as_order(seed) if wanted.k is None else data.top_k(wanted.k, seed)
+        new_truth = Truth.parse(to)
+        if new_truth.kind == "graded":
+            raise InputError("an order cannot be converted to grades", "convert to order or top-K")
+        data = data.as_order(seed) if new_truth.k is None else data.top_k(new_truth.k, seed)
     write_dataset(data, target)
-    _said(data, target)
+    print_size(data, target)
 
 
 @app.command(no_args_is_help=True)
 def normalise(
-    source: Annotated[Path, typer.Argument(help="LETOR text (.gz too) or Parquet.")],
+    source: Source,
     target: Annotated[Path, typer.Argument(help="File to write.")],
     method: Annotated[str, typer.Option(help="min-max, z-score or sortnet.")] = "min-max",
-    mode: Annotated[str, typer.Option(help="replace the features, or append next to them.")] = "replace",
+    mode: Annotated[str, typer.Option(help="replace the features, or append to them.")] = "replace",
     regroup: Regroup = False,
 ) -> None:
     """Normalise features within each query.
@@ -109,18 +84,20 @@ def normalise(
 
     if mode not in ("replace", "append"):
         raise InputError(f"unknown mode {mode!r}", "choose replace or append")
-    chosen: Literal["replace", "append"] = "append" if mode == "append" else "replace"
-    data = normalise(read_dataset(source, regroup=regroup), method, chosen)
+    checked: Literal["replace", "append"] = "append" if mode == "append" else "replace"
+    data = normalise(read_dataset(source, regroup=regroup), method, checked)
     write_dataset(data, target)
-    _said(data, target)
+    print_size(data, target)
 
 
 @app.command(no_args_is_help=True)
 def split(
-    source: Annotated[Path, typer.Argument(help="LETOR text (.gz too) or Parquet.")],
-    folder: Annotated[Path, typer.Argument(help="Folder to write to; made if need be.")],
-    folds: Annotated[int | None, typer.Option(help="This many folds: FoldN/train, vali, test.")] = None,
-    shares: Annotated[str, typer.Option(help="Or shares of train, vali, test.")] = "0.6,0.2,0.2",
+    source: Source,
+    folder: Annotated[Path, typer.Argument(help="Folder to write to; created if missing.")],
+    folds: Annotated[int | None, typer.Option(help="Number of folds: FoldN/train, vali, test.")] = None,
+    shares: Annotated[
+        str, typer.Option(help="Without --folds: shares of train, vali, test.")
+    ] = "0.6,0.2,0.2",
     ending: Annotated[str, typer.Option(help="Ending of the files: txt, txt.gz or parquet.")] = "txt",
     regroup: Regroup = False,
     seed: Seed = 0,
@@ -131,23 +108,60 @@ def split(
 
     `topkit data split all.txt parts/ --shares 0.8,0.1,0.1`
     """
-    from topkit.data import InputError, query_folds, split_queries
+    from topkit.data import query_folds, split_queries
 
     data = read_dataset(source, regroup=regroup)
-    names = ("train", "vali", "test")
+    parts: dict[str, tuple[Dataset, ...]]
     if folds is not None:
         parts = {f"Fold{i}": tuple(fold) for i, fold in enumerate(query_folds(data, folds, seed), 1)}
     else:
-        try:
-            numbers = [float(share) for share in shares.split(",")]
-        except ValueError:
-            raise InputError(f"{shares!r} are not shares", "for example --shares 0.6,0.2,0.2") from None
-        if len(numbers) != 3:
-            raise InputError(f"{len(numbers)} shares where 3 belong", "give those of train, vali and test")
-        parts = {".": tuple(split_queries(data, numbers, seed))}
-    for place, sets in parts.items():
-        (folder / place).mkdir(parents=True, exist_ok=True)
-        for name, part in zip(names, sets, strict=True):
-            path = folder / place / f"{name}.{ending}"
+        parts = {".": tuple(split_queries(data, _shares(shares), seed))}
+    for subfolder, datasets in parts.items():
+        (folder / subfolder).mkdir(parents=True, exist_ok=True)
+        for name, part in zip(("train", "vali", "test"), datasets, strict=True):
+            path = folder / subfolder / f"{name}.{ending}"
             write_dataset(part, path)
-            _said(part, path)
+            print_size(part, path)
+
+
+def _shares(text: str) -> list[float]:
+    from topkit.data import InputError
+
+    try:
+        shares = [float(share) for share in text.split(",")]
+    except ValueError:
+        raise InputError(f"invalid shares {text!r}", "for example --shares 0.6,0.2,0.2") from None
+    if len(shares) != 3:
+        raise InputError(f"expected 3 shares, got {len(shares)}", "give those of train, vali and test")
+    return shares
+
+
+@app.command(no_args_is_help=True)
+def audit(
+    files: Annotated[list[Path], typer.Argument(help="A data set, or its parts (train, vali, test).")],
+    metric: Annotated[str, typer.Option(help="Measure of the single features.")] = "map",
+    cut: Annotated[
+        int | None, typer.Option(help="Count queries with relevant documents beyond this rank.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="The feature that --cut ranks by.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot of the features to write (.png, .svg).")] = None,
+    regroup: Regroup = False,
+    seed: Seed = 0,
+) -> None:
+    """Look for biased sampling, leaks, duplicates and queries that occur in two parts.
+
+    Exits with code 1 if something was found that makes results misleading.
+
+    Example: `topkit data audit Fold1/train.txt Fold1/vali.txt Fold1/test.txt --plot audit.png`
+    """
+    from topkit.features import audit_dataset
+    from topkit.reporting.progress import busy
+
+    with busy("ranking by every single feature"):
+        parts = {str(path): read_dataset(path, regroup=regroup) for path in files}
+        result = audit_dataset(parts, metric=metric, cut=cut, by=by, seed=seed)
+        if plot is not None:
+            result.plot(plot)
+    typer.echo(str(result))
+    if not result.passed:
+        raise typer.Exit(1)

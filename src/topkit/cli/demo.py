@@ -1,4 +1,4 @@
-"""``topkit demo``: the whole story on data that comes with the package."""
+"""``topkit demo``: label, learn and measure on data that comes with the package."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import Annotated
 
 import typer
 
+from topkit.cli.files import Seed
+
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the report; made if need be.")] = Path("topkit-demo"),
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for the report; created if missing.")] = Path(
+        "topkit-demo"
+    ),
+    seed: Seed = 0,
 ) -> None:
-    """Label, learn and measure on embedded data; prints a table and writes a report.
+    """Label, learn and measure on embedded data; print a table and write a report.
 
     Example: `topkit demo --out my-demo`
     """

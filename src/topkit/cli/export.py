@@ -1,4 +1,4 @@
-"""``topkit export``: a model file in a format that another program reads."""
+"""``topkit export``: write a model in a format that another program reads."""
 
 from __future__ import annotations
 

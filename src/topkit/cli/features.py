@@ -1,4 +1,4 @@
-"""``topkit features``: from a corpus to a data set, and the best sentences of a document."""
+"""``topkit features``: build a data set from a corpus, and find the best sentences of a document."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkit.cli.data import write_dataset
+from topkit.cli.files import write_dataset
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
     from topkit.features import Document, Index
 
-app = typer.Typer(help="From a corpus to a data set with features.", no_args_is_help=True)
+app = typer.Typer(help="Build a data set with features from a corpus.", no_args_is_help=True)
 
 Corpus = Annotated[
     list[Path], typer.Argument(help="Documents: .jsonl, .csv, .tsv, TREC or Cranfield; .gz too.")
@@ -24,10 +24,9 @@ Corpus = Annotated[
 def _index(
     files: list[Path], format_name: str | None, folder: Path, fields: str | None, language: str, stop: bool
 ) -> Index:
-    """Index the files into a folder with a count on the screen."""
-    from rich.console import Console
-
+    """Index the files into a folder, with a count on the terminal."""
     from topkit.features import STOP_WORDS, Analyser, build_index, read_documents
+    from topkit.reporting.progress import busy
 
     def documents() -> Iterator[Document]:
         for path in files:
@@ -35,13 +34,13 @@ def _index(
 
     analyser = Analyser(None if language == "none" else language, STOP_WORDS if stop else frozenset())
     names = [name.strip() for name in fields.split(",")] if fields else None
-    with Console(stderr=True).status("indexing …") as status:
+    with busy("indexing") as show:
         return build_index(
             documents(),
             folder,
             fields=names,
             analyser=analyser,
-            progress=lambda count: status.update(f"indexed {count:,} documents …"),
+            progress=lambda count: show(f"indexed {count:,} documents"),
         )
 
 
@@ -49,20 +48,22 @@ def _index(
 def build(
     corpus: Corpus,
     queries: Annotated[Path, typer.Option(help="Queries: id<tab>text, JSON Lines or .I records.")],
-    qrels: Annotated[
-        Path, typer.Option(help="Judgments: TREC qrels, or 'query document code' of Cranfield.")
-    ],
+    qrels: Annotated[Path, typer.Option(help="Judgments: TREC qrels, or Cranfield's 'query document code'.")],
     out: Annotated[Path, typer.Option(help="File to write: .parquet, .gz or LETOR text.")],
     index: Annotated[Path | None, typer.Option(help="Folder for the index; by default OUT.index.")] = None,
     features: Annotated[
         str, typer.Option(help="ohsumed, trec, or names such as bm25.title,tf.whole.")
     ] = "ohsumed",
     sampling: Annotated[str, typer.Option(help="judged, top, top+relevant, p+top or matching.")] = "p+top",
-    depth: Annotated[int, typer.Option(help="The cut by BM25, where the sampling has one.")] = 1000,
-    fields: Annotated[str | None, typer.Option(help="Fields to index, with commas; by default all.")] = None,
+    depth: Annotated[
+        int, typer.Option(help="Documents per query by BM25, if the sampling has a cut.")
+    ] = 1000,
+    fields: Annotated[
+        str | None, typer.Option(help="Comma-separated fields to index; by default all.")
+    ] = None,
     format_name: Annotated[str | None, typer.Option("--format", help="Format of the documents.")] = None,
     language: Annotated[str, typer.Option(help="Snowball stemmer, or none.")] = "english",
-    stop: Annotated[bool, typer.Option(help="Leave English stop words out.")] = True,
+    stop: Annotated[bool, typer.Option(help="Remove English stop words.")] = True,
     links: Annotated[Path | None, typer.Option(help="Links between documents: source target.")] = None,
     meta: Annotated[
         Path | None, typer.Option(help="Also write the meta features to this Parquet file.")
@@ -72,28 +73,29 @@ def build(
 
     Example: `topkit features build docs.jsonl --queries q.tsv --qrels qrels.txt --out data.parquet`
     """
-    from rich.console import Console
-
     from topkit.features import build_dataset, read_links, read_queries, write_card
+    from topkit.reporting.progress import busy
+    from topkit.reporting.words import counted
 
     grades = _grades(qrels)
-    asked = read_queries(queries)
-    made = _index(corpus, format_name, index or Path(f"{out}.index"), fields, language, stop)
-    with Console(stderr=True).status("computing features …"):
-        graph = None if links is None else read_links(links, made)
+    texts = read_queries(queries)
+    indexed = _index(corpus, format_name, index or Path(f"{out}.index"), fields, language, stop)
+    with busy("computing features"):
+        graph = None if links is None else read_links(links, indexed)
         data, card = build_dataset(
-            made, asked, grades, features=features, sampling=sampling, depth=depth, links=graph
+            indexed, texts, grades, features=features, sampling=sampling, depth=depth, links=graph
         )
         write_dataset(data, out)
-        written = write_card(card, out)
+        card_path = write_card(card, out)
         if meta is not None:
-            _write_meta(made, asked, data, meta)
+            _write_meta(indexed, texts, data, meta)
     typer.echo(str(card))
-    typer.echo(f"{out}: {data.n_queries} queries, {len(data)} documents; card in {written}")
+    sizes = f"{counted(data.n_queries, 'query')}, {counted(len(data), 'document')}"
+    typer.echo(f"{out}: {sizes}; card in {card_path}")
 
 
 def _grades(path: Path) -> dict[str, dict[str, float]]:
-    """Judgments of a TREC file (four columns) or of Cranfield (three)."""
+    """The judgments of a TREC file (four columns) or a Cranfield file (three columns)."""
     from topkit.data import read_qrels
     from topkit.data.files import line_chunks
     from topkit.features import read_cranfield_qrels
@@ -110,23 +112,23 @@ def _write_meta(index: Index, queries: dict[str, str], data: Dataset, path: Path
     from topkit.features import Candidates, analyse_queries, meta_features, write_meta
 
     analysed = analyse_queries(index, {qid: queries[qid] for qid in data.qids})
-    numbers = [index.document[name] for name in data.names_of_documents()]
-    rows = Candidates(data.qids, data.ptr, np.array(numbers, np.int32))
+    documents = [index.document[name] for name in data.names_of_documents()]
+    rows = Candidates(data.qids, data.ptr, np.array(documents, np.int32))
     write_meta(meta_features(index, analysed, rows, list(index.streams)), data, path)
 
 
 @app.command(no_args_is_help=True)
 def sentences(
     document: Annotated[Path, typer.Argument(help="A text file.")],
-    query: Annotated[str, typer.Option(help="What is asked.")],
-    depth: Annotated[int, typer.Option(help="At most so many sentences.")] = 3,
+    query: Annotated[str, typer.Option(help="The query.")],
+    depth: Annotated[int, typer.Option(help="Largest number of sentences.")] = 3,
     threshold: Annotated[float | None, typer.Option(help="Only sentences with at least this score.")] = None,
     model: Annotated[Path | None, typer.Option(help="A ranker trained on the sentence features.")] = None,
     synonyms: Annotated[
-        Path | None, typer.Option(help="A word list, or a folder with WordNet's files.")
+        Path | None, typer.Option(help="A word list, or a folder with the WordNet files.")
     ] = None,
 ) -> None:
-    """The sentences of a document that answer a query best, with the matching words marked.
+    """Print the sentences of a document that answer a query best, with the matching words marked.
 
     Example: `topkit features sentences article.txt --query "top k ranking" --depth 2`
     """
@@ -141,7 +143,7 @@ def sentences(
     text = "\n".join(line for _, line in lines(document))
     language = None if synonyms is None else Language(synonyms=read_synonyms(synonyms))
     chosen = best_sentences(query, text, depth=depth, threshold=threshold, score=score, language=language)
-    for one in chosen:
-        typer.echo(f"{one.place:>4}  {one.score:8.4f}  {highlight(one.text, query)}")
+    for sentence in chosen:
+        typer.echo(f"{sentence.place:>4}  {sentence.score:8.4f}  {highlight(sentence.text, query)}")
     if not chosen:
-        typer.echo("no sentence was chosen", err=True)
+        typer.echo("no sentence matches", err=True)

@@ -1,4 +1,4 @@
-"""``topkit label``: try strategies on simulated assessors, and see how far real ones agree."""
+"""``topkit label``: serve the labelling app, simulate strategies, and measure assessor agreement."""
 
 from __future__ import annotations
 
@@ -7,118 +7,130 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkit.cli.label_store import register
+from topkit.cli import label_store
 
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Setting
 
 app = typer.Typer(help="Label the top k with few judgments.", no_args_is_help=True)
-register(app)
+app.command("serve")(label_store.serve)
+app.command("import")(label_store.import_)
+app.command("export")(label_store.export)
+app.command("backup")(label_store.backup)
+app.command("restore")(label_store.restore)
+app.command("doctor")(label_store.doctor)
 
 
 @app.command()
 def simulate(
     strategies: Annotated[
-        str, typer.Option(help="Names with commas, or all that compare.")
+        str, typer.Option(help="Comma-separated names, or all comparable ones with `all`.")
     ] = "adaptive,reliable,knockout,insertion,heap",
-    sizes: Annotated[str, typer.Option(help="n:k with commas.")] = "50:10",
-    noise: Annotated[str, typer.Option(help="Shares of wrong answers, with commas.")] = "0",
+    sizes: Annotated[
+        str, typer.Option(help="Comma-separated n:k, the length of a list and the k to order.")
+    ] = "50:10",
+    noise: Annotated[str, typer.Option(help="Comma-separated shares of wrong answers.")] = "0",
     prior: Annotated[
-        str, typer.Option(help="Kendall's tau of a prior ranking with the truth, with commas, or none.")
+        str, typer.Option(help="Comma-separated Kendall's tau of a prior ranking with the truth, or none.")
     ] = "none",
-    prior_kind: Annotated[str, typer.Option(help="How a prior errs: rank or score.")] = "rank",
-    orders: Annotated[int, typer.Option(min=1, help="Random orders a row.")] = 200,
+    prior_kind: Annotated[
+        str, typer.Option(help="Kind of error of a prior ranking: rank or score.")
+    ] = "rank",
+    orders: Annotated[int, typer.Option(min=1, help="Random orders per row.")] = 200,
     seed: Annotated[int, typer.Option(help="Seed of orders, priors and errors.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Write the table as CSV, too.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write the table as CSV.")] = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw judgments against accuracy (.png, .svg, .pdf).")
+        Path | None, typer.Option(help="Plot judgments against accuracy (.png, .svg, .pdf).")
     ] = None,
 ) -> None:
-    """Count the judgments that strategies need, and what errors do to the result.
+    """Count the judgments that strategies need, and the effect of errors on the result.
 
     Example: `topkit label simulate --sizes 50:10 --noise 0,0.1,0.2 --prior none,0.5 --plot noise.png`
     """
-    from rich.console import Console
-    from rich.progress import Progress
-
     from topkit.labelling.report import draw_outcomes, outcome_table, write_outcomes
     from topkit.labelling.simulate import simulate as run
+    from topkit.reporting.progress import progress, stepper
 
     settings = _settings(strategies, sizes, noise, prior, prior_kind)
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("simulating", total=len(settings) * orders)
-        found = list(run(settings, orders, seed, lambda: bar.advance(task)))
-    print(outcome_table(found))
+    with progress("Simulating") as report:
+        outcomes = list(run(settings, orders, seed, stepper(report, len(settings) * orders)))
+    print(outcome_table(outcomes))
     if out is not None:
-        write_outcomes(found, out)
+        write_outcomes(outcomes, out)
     if plot is not None:
-        draw_outcomes(found, plot)
+        draw_outcomes(outcomes, plot)
 
 
 def _settings(strategies: str, sizes: str, noise: str, prior: str, kind: str) -> list[Setting]:
     from topkit.data import InputError
+    from topkit.data.settings import lookup
     from topkit.labelling.simulate import Setting
     from topkit.labelling.strategies import STRATEGIES
 
-    compare = [name for name in STRATEGIES if name != "graded"]
-    names = compare if strategies == "all" else [name.strip() for name in strategies.split(",")]
+    comparable = {name: strategy for name, strategy in STRATEGIES.items() if name != "graded"}
+    names = list(comparable) if strategies == "all" else [name.strip() for name in strategies.split(",")]
     for name in names:
-        if name not in compare:
-            raise InputError(f"unknown strategy {name!r}", f"choose of {', '.join(compare)}")
+        lookup(comparable, name, "strategy")
     if kind not in ("rank", "score"):
         raise InputError(f"unknown kind of prior {kind!r}", "choose rank or score")
-    chosen: PriorKind = "rank" if kind == "rank" else "score"
-    pairs = []
-    for size in sizes.split(","):
-        n, _, k = size.partition(":")
-        if not (n.strip().isdigit() and k.strip().isdigit() and int(n) and int(k)):
-            raise InputError(f"{size!r} is no size", "write n:k, for example 50:10")
-        pairs.append((int(n), int(k)))
-    errors = _numbers(noise, "noise")
-    priors = [None if word.strip() == "none" else _numbers(word, "prior")[0] for word in prior.split(",")]
+    checked: PriorKind = "rank" if kind == "rank" else "score"
+    errors = _shares(noise, "--noise")
+    priors = [None if word.strip() == "none" else _shares(word, "--prior")[0] for word in prior.split(",")]
     return [
-        Setting(name, n, k, error, tau, chosen)
-        for n, k in pairs
+        Setting(name, n, k, error, tau, checked)
+        for n, k in map(_size, sizes.split(","))
         for tau in priors
         for error in errors
         for name in names
     ]
 
 
-def _numbers(text: str, what: str) -> list[float]:
+def _size(text: str) -> tuple[int, int]:
+    """``50:10`` as (50, 10)."""
+    from topkit.data import InputError
+
+    n, _, k = text.partition(":")
+    if not (n.strip().isdigit() and k.strip().isdigit() and int(n) and int(k)):
+        raise InputError(f"invalid size {text!r}", "write n:k, for example 50:10")
+    return int(n), int(k)
+
+
+def _shares(text: str, option: str) -> list[float]:
+    """Comma-separated numbers from 0 to below 1."""
     from topkit.data import InputError
 
     try:
         values = [float(word) for word in text.split(",")]
     except ValueError:
-        raise InputError(f"{text!r} is no {what}", "write numbers with commas") from None
+        raise InputError(f"invalid {option} {text!r}", "write comma-separated numbers") from None
     if not all(0 <= value < 1 for value in values):
-        raise InputError(f"{text!r} is no {what}", "numbers from 0 to below 1 belong there")
+        raise InputError(f"invalid {option} {text!r}", "numbers must be at least 0 and below 1")
     return values
 
 
-@app.command("agreement")
-def agreement_(
+@app.command(no_args_is_help=True)
+def agreement(
     file: Annotated[Path, typer.Argument(help="CSV of preferences: query, a, b, answer, assessor, seconds.")],
     grades: Annotated[
         Path | None,
         typer.Option(help="CSV of grades (query, doc, grade, assessor, seconds) to compare with."),
     ] = None,
     columns: Annotated[
-        str, typer.Option(help="The file's own column names: query=Input.query,a=Input.docA,…")
+        str, typer.Option(help="Column names of the file: query=Input.query,a=Input.docA,…")
     ] = "",
-    answers: Annotated[str, typer.Option(help="The file's own words for answers: s=tie,left=a,…")] = "",
+    answers: Annotated[str, typer.Option(help="Words of the file for the answers: s=tie,left=a,…")] = "",
     implied: Annotated[
-        bool, typer.Option("--implied", help="Compare what answers imply, too, not only the pairs asked.")
+        bool, typer.Option("--implied", help="Also compare the pairs that answers imply.")
     ] = False,
-    assessors: Annotated[bool, typer.Option("--assessors", help="Add one row an assessor.")] = False,
+    assessors: Annotated[bool, typer.Option("--assessors", help="Add one row per assessor.")] = False,
 ) -> None:
-    """How far assessors agree, with the tables of the top-k labelling paper.
+    """Measure how well assessors agree, with the tables of the top-k labelling paper.
 
     Example: `topkit label agreement prefs.csv --grades grades.csv --assessors`
     """
     from topkit.labelling.files import read_grades_csv, read_preferences_csv
     from topkit.labelling.report import agreement_report
+    from topkit.reporting.words import counted
 
     preferences, empty = read_preferences_csv(
         file, _mapping(columns, "columns"), _mapping(answers, "answers")
@@ -126,16 +138,16 @@ def agreement_(
     graded = None if grades is None else read_grades_csv(grades)
     print(agreement_report(preferences, graded, implied=implied, assessors=assessors))
     if empty:
-        print(f"{empty} rows without an answer were left out")
+        print(f"ignored {counted(empty, 'row')} without an answer")
 
 
 def _mapping(text: str, what: str) -> dict[str, str]:
     from topkit.data import InputError
 
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for part in filter(None, text.split(",")):
         left, equals, right = part.partition("=")
         if not equals or not left.strip() or not right.strip():
-            raise InputError(f"{part!r} of --{what} is not understood", "write left=right with commas")
-        found[left.strip()] = right.strip()
-    return found
+            raise InputError(f"invalid --{what} {part!r}", "write comma-separated left=right")
+        names[left.strip()] = right.strip()
+    return names

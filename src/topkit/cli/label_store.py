@@ -1,9 +1,7 @@
-"""``topkit label serve`` and what goes with its store: import, export, backup, restore, doctor."""
+"""``topkit label serve`` and the commands for its database: import, export, backup, restore, doctor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +14,7 @@ Database = Annotated[
     str, typer.Option(help="Path of an SQLite file, or postgresql://user:password@host/name.")
 ]
 DATABASE = "topkit-labels.db"
+"""The database in the current folder, if no other is named."""
 
 
 def _settings(database: str) -> Settings:
@@ -27,27 +26,22 @@ def _settings(database: str) -> Settings:
     return Settings(database)
 
 
-@contextmanager
-def _busy(what: str) -> Iterator[None]:
-    """A sign of life on the screen for what may take long."""
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{what} …"):
-        yield
-
-
 def serve(
     database: Database = DATABASE,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for everybody.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any that is free.")] = 8765,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 for all interfaces.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8765,
     admin: Annotated[str, typer.Option(help="Name of the first admin.")] = "admin",
     public: Annotated[
-        str | None, typer.Option(help="The address that people use, where a proxy stands in front.")
+        str | None, typer.Option(help="The URL that people use, if there is a proxy in front.")
     ] = None,
-    https: Annotated[bool, typer.Option("--https", help="People come by HTTPS: cookies need it.")] = False,
-    upload_mb: Annotated[int, typer.Option(min=1, help="The largest file to import, in MB.")] = 64,
+    https: Annotated[
+        bool, typer.Option("--https", help="People connect by HTTPS; cookies then require it.")
+    ] = False,
+    upload_mb: Annotated[int, typer.Option(min=1, help="Largest file to import, in MB.")] = 64,
 ) -> None:
-    """Serve the labelling app. The first run makes the store and prints a one-time admin link.
+    """Serve the labelling app. The first run creates the database and prints a one-time admin link.
 
     Example: `topkit label serve --database labels.db --port 8765`
     """
@@ -60,50 +54,53 @@ def serve(
 
 
 def import_(
-    project: Annotated[Path | None, typer.Argument(help="A project that was exported.")] = None,
+    project: Annotated[Path | None, typer.Argument(help="An exported project.")] = None,
     database: Database = DATABASE,
     name: Annotated[str | None, typer.Option(help="Name of the project.")] = None,
     topics: Annotated[Path | None, typer.Option(help="CSV, TSV, JSON Lines or TREC topics.")] = None,
     documents: Annotated[Path | None, typer.Option(help="Documents: .jsonl, .csv, .tsv or TREC.")] = None,
     run: Annotated[Path | None, typer.Option(help="A TREC run as prior ranking.")] = None,
     depth: Annotated[int, typer.Option(min=1, help="Documents of each topic in the run.")] = 50,
-    k: Annotated[int, typer.Option(min=1, help="Places at the top, for a new project.")] = 10,
+    k: Annotated[int, typer.Option(min=1, help="Documents to put in order, for a new project.")] = 10,
     strategy: Annotated[str, typer.Option(help="Strategy, for a new project.")] = "adaptive",
     tools: Annotated[str, typer.Option(help="pairs, grades or both, for a new project.")] = "both",
 ) -> None:
-    """Import a project with its judgments, or topics, documents and a run into a new or old one.
+    """Import a project with its judgments, or topics, documents and a run into a new or existing project.
 
     Example: `topkit label import --name cranfield --topics topics.csv --documents docs.jsonl --run bm25.run`
     """
     from topkit.data import InputError
+    from topkit.reporting.progress import busy
+    from topkit.reporting.words import counted
 
     settings = _settings(database)
     from topkit.web import bundle, imports
     from topkit.web.store import open_store, projects
 
     store = open_store(settings)
-    with _busy("importing"), store.write() as connection:
+    with busy("importing"), store.write() as connection:
         if project is not None:
             number = bundle.read_project(connection, project, name)
             print(f"imported project {number}")
             return
         if name is None:
-            raise InputError("nothing says which project", "give a project file, or --name")
-        known = {row["name"]: row["id"] for row in projects.all_projects(connection)}
-        number = known.get(name) or projects.add_project(
+            raise InputError("no project to import", "give a project file, or --name")
+        existing = {row["name"]: row["id"] for row in projects.all_projects(connection)}
+        number = existing.get(name) or projects.add_project(
             connection, name, k=k, strategy=strategy, tools=tools, seed=0, instructions=""
         )
         if topics is not None:
-            print(f"{projects.add_topics(connection, number, imports.read_topics(topics))} new topics")
+            added = projects.add_topics(connection, number, imports.read_topics(topics))
+            print(counted(added, "new topic"))
         if documents is not None:
-            new = projects.add_documents(connection, number, imports.read_material(documents))
-            print(f"{new} new documents")
+            added = projects.add_documents(connection, number, imports.read_material(documents))
+            print(counted(added, "new document"))
         if run is not None:
             ranked = imports.read_prior(run, depth)
-            there = {row["key"] for row in projects.topics_of(connection, number)}
-            chosen = {key: keys for key, keys in ranked.items() if key in there}
-            projects.add_candidates(connection, number, chosen, prior=True)
-            print(f"{len(chosen)} topics have a prior ranking")
+            keys_of_topics = {row["key"] for row in projects.topics_of(connection, number)}
+            of_project = {key: keys for key, keys in ranked.items() if key in keys_of_topics}
+            projects.add_candidates(connection, number, of_project, prior=True)
+            print(f"{counted(len(of_project), 'topic')} with a prior ranking")
 
 
 def export(
@@ -118,11 +115,12 @@ def export(
     ] = "project",
     database: Database = DATABASE,
 ) -> None:
-    """Write a project's judgments as they are now.
+    """Write the current judgments of a project.
 
     Example: `topkit label export cranfield --format top-k --out truth.txt`
     """
-    from topkit.data import InputError
+    from topkit.data.settings import lookup
+    from topkit.reporting.progress import busy
 
     settings = _settings(database)
     from topkit.web import bundle
@@ -130,10 +128,9 @@ def export(
     from topkit.web.records import records_of
     from topkit.web.store import open_store
 
-    if format_name != "project" and format_name not in EXPORTS:
-        raise InputError(f"unknown format {format_name!r}", f"choose of project, {', '.join(EXPORTS)}")
+    lookup({"project": None, **EXPORTS}, format_name, "format")
     store = open_store(settings, create=False)
-    with _busy("exporting"), store.read() as connection:
+    with busy("exporting"), store.read() as connection:
         number = bundle.project_number(connection, name)
         if format_name == "project":
             bundle.write_project(connection, number, out)
@@ -146,43 +143,46 @@ def backup(
     out: Annotated[Path, typer.Argument(help="File to write; .gz compresses.")],
     database: Database = DATABASE,
 ) -> None:
-    """Write the whole store to one file, while people work. It holds the store's secret: keep it safe.
+    """Write the whole database to one file, while people work. It contains the secret key: keep it safe.
 
     Example: `topkit label backup labels-2026-11-15.jsonl.gz --database labels.db`
     """
+    from topkit.reporting.progress import busy
+
     settings = _settings(database)
     from topkit.web.backup import write_backup
     from topkit.web.store import open_store
 
-    with _busy("writing"):
+    with busy("writing"):
         counts = write_backup(open_store(settings, create=False), out)
     out.chmod(0o600)
     print(f"wrote {out}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that backup has written.")],
+    file: Annotated[Path, typer.Argument(help="A file that topkit label backup wrote.")],
     database: Database = DATABASE,
 ) -> None:
-    """Fill an empty database from a backup; of either kind of database into either kind.
+    """Fill an empty database from a backup; SQLite and PostgreSQL may be mixed.
 
     Example: `topkit label restore labels-2026-11-15.jsonl.gz --database postgresql://me@host/labels`
     """
+    from topkit.reporting.progress import busy
+
     settings = _settings(database)
     from topkit.web.backup import restore_backup
 
-    with _busy("restoring"):
+    with busy("restoring"):
         counts = restore_backup(settings, file)
     print("restored: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
 def doctor(database: Database = DATABASE) -> None:
-    """Look the store over: schema, integrity, and that every labelling can be replayed. Ends with 1 if not.
+    """Check the database: schema, integrity, and that every labelling can be replayed. Exits with 1 if not.
 
     Example: `topkit label doctor --database labels.db`
     """
-    from rich.console import Console
-    from rich.progress import Progress
+    from topkit.reporting.progress import progress
 
     settings = _settings(database)
     from topkit.web.doctor import examine
@@ -190,26 +190,16 @@ def doctor(database: Database = DATABASE) -> None:
 
     store = open_store(settings, create=False)
     good = True
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("replaying", total=None)
-        for finding in examine(store, settings, lambda total: bar.update(task, total=total, advance=1)):
+    with progress("Replaying") as report:
+        replayed = 0
+
+        def show(total: int) -> None:
+            nonlocal replayed
+            replayed += 1
+            report("", replayed, total, float("nan"))
+
+        for finding in examine(store, settings, show):
             print(("good  " if finding.good else "BAD   ") + finding.text)
             good = good and finding.good
     if not good:
         raise typer.Exit(1)
-
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "serve": serve,
-    "import": import_,
-    "export": export,
-    "backup": backup,
-    "restore": restore,
-    "doctor": doctor,
-}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to ``topkit label``."""
-    for name, command in COMMANDS.items():
-        app.command(name)(command)

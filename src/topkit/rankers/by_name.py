@@ -24,12 +24,12 @@ from topkit.data.settings import (
     split_assignments,
 )
 from topkit.data.settings import parse_settings as parse_declared
+from topkit.data.settings import settings_of as declared_settings
 from topkit.losses import LOSSES, Loss, loss
 from topkit.metrics import CONVENTIONS, metric
 from topkit.rankers.files import read_model
 from topkit.rankers.learner import NORMALISATION_NAMES, Learner, Preparation
 from topkit.rankers.names import MODELS, RANKERS
-from topkit.data.settings import settings_of as declared_settings
 from topkit.scorers import SCORERS, Job, Model, Scorer
 
 

@@ -6,14 +6,22 @@ from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
 from topkit.rankers.by_name import Gradient, load_ranker, ranker, settings_of, space_of
 from topkit.rankers.clicks.method import ClickLabelRanker
 from topkit.rankers.clicks.model import ClickLabel
-from topkit.rankers.mixture import Mixture
-from topkit.rankers.tune_and_mix import TuneAndMix
 from topkit.rankers.isotonic import IsoRank, QBRank
 from topkit.rankers.linear import BestFeature, CoordinateAscent, Perceptron, Sigmoid
-from topkit.rankers.multiclass import AdaBoostMH, BoostedProducts, BoostedTrees, ClassTrees, LinearClasses, McRank, McSVM
+from topkit.rankers.mixture import Mixture
+from topkit.rankers.multiclass import (
+    AdaBoostMH,
+    BoostedProducts,
+    BoostedTrees,
+    ClassTrees,
+    LinearClasses,
+    McRank,
+    McSVM,
+)
 from topkit.rankers.names import MODELS, RANKERS
 from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
+from topkit.rankers.tune_and_mix import TuneAndMix
 from topkit.scorers import Linear, Network, Trees
 
 __all__ = ["MODELS", "RANKERS", "load_ranker", "ranker", "settings_of", "space_of"]

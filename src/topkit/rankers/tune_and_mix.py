@@ -12,7 +12,6 @@ import numpy as np
 from topkit.compute import Trace, one_blas_thread, thread_map
 from topkit.data import InputError, normalise
 from topkit.data.settings import Setting, check_fields, lookup
-from topkit.rankers.contract import Job
 from topkit.rankers.mixture.calibration import CALIBRATIONS
 from topkit.rankers.mixture.members import Trained, measure_members, no_classes
 from topkit.rankers.mixture.mixture import Mixture, Source
@@ -24,7 +23,7 @@ from topkit.rankers.multiclass.adaboost_mh import Search, Share, train_boosted
 from topkit.rankers.multiclass.mcsvm import train_svm
 from topkit.rankers.multiclass.svm.solver import STRENGTHS
 from topkit.rankers.names import RANKERS
-from topkit.scorers import Model
+from topkit.scorers import Job, Model
 
 STAGES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 """Rounds after which a boosted classifier becomes a member: few, evenly spaced by factor."""

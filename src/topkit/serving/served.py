@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Dataset, InputError
+from topkit.data import InputError
 from topkit.rankers import Learner, load_ranker
 from topkit.serving.candidates import Candidates
 from topkit.serving.refusal import RefusedError

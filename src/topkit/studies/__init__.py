@@ -1,1 +1,1 @@
-"""Uses of the methods: tables, reports and the demo."""
+"""Studies: experiments that compare methods, from a TOML file to tables, plots and a report; and the demo."""

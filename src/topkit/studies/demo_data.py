@@ -1,8 +1,8 @@
 """The small collection that comes with the package: questions about Python's standard library.
 
-Questions, descriptions and judgments are embedded. The documents are the docstrings of the Python that runs,
-so nothing has to be copied; where a version lacks one, its name alone is the document. The same judgments
-with features that were computed once are a data set for quick studies.
+Questions, descriptions and judgments are embedded. The documents are the docstrings of the running Python,
+so nothing has to be copied; if a version lacks one, the document is its name. The same judgments with
+features computed in advance are a data set for quick studies.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from topkit.features import Document
 
 
 class Topic(NamedTuple):
-    """A question, what is meant by it, and how relevant each candidate is."""
+    """A question, its meaning, and the relevance of each candidate."""
 
     id: str
     query: str
     description: str
     relevance: dict[str, float]
-    """Candidate → its grade 0–3 plus, below 1, its place among the relevant ones of that grade."""
+    """Candidate → grade 0–3 plus a fraction for its position among the candidates of that grade."""
 
 
 def demo_path() -> Path:
-    """LETOR text: 29 questions with 14 candidates each, grades 0–3 and 15 features."""
+    """The path of a LETOR text: 29 questions with 14 candidates each, grades 0–3 and 15 features."""
     return Path(str(files("topkit.studies").joinpath("demo_data.txt")))
 
 
@@ -53,26 +53,26 @@ def topics() -> tuple[Topic, ...]:
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     data = demo_data()
     names = data.names_of_documents()
-    found = []
+    topics = []
     for line, (qid, rows) in zip(lines, data, strict=True):
-        query, description, judged = (part.strip() for part in line.split("|"))
+        query, description, judgments = (part.strip() for part in line.split("|"))
         relevance = dict.fromkeys(names[rows].tolist(), 0.0)
-        for grade, group in zip((3, 2, 1), judged.split(";"), strict=True):
+        for grade, group in zip((3, 2, 1), judgments.split(";"), strict=True):
             listed = [name for name in group.split() if name in relevance]
             for place, name in enumerate(listed):
                 relevance[name] = grade + (len(listed) - place - 0.5) / len(listed)
-        found.append(Topic(qid, query, description, relevance))
-    return tuple(found)
+        topics.append(Topic(qid, query, description, relevance))
+    return tuple(topics)
 
 
 def documents() -> list[Document]:
-    """Every candidate once: its name, split into words, and its docstring."""
+    """All candidates, each once: the name split into words, and the docstring."""
     names = sorted({name for topic in topics() for name in topic.relevance})
     return [Document(name, {"title": spoken(name), "abstract": _docstring(name)}) for name in names]
 
 
 def spoken(name: str) -> str:
-    """A qualified name as words.
+    """The words of a qualified name.
 
     >>> spoken("xml.etree.ElementTree.canonicalize")
     'xml etree Element Tree canonicalize'
@@ -89,7 +89,7 @@ def _docstring(name: str) -> str:
 
 
 def write_topics(path: Path) -> None:
-    """The questions as a CSV file: id, query, description."""
+    """Write the questions as CSV: id, query, description."""
     with text_writer(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("id", "query", "description"))
@@ -97,8 +97,8 @@ def write_topics(path: Path) -> None:
 
 
 def write_documents(collection: list[Document], path: Path) -> None:
-    """The documents as a CSV file: id, title, text."""
+    """Write the documents as CSV: id, title, text."""
     with text_writer(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("id", "title", "text"))
-        writer.writerows((one.id, one.id, one.fields["abstract"]) for one in collection)
+        writer.writerows((document.id, document.id, document.fields["abstract"]) for document in collection)

@@ -1,89 +1,126 @@
-"""The report of the demo: one HTML page of what was done and what came out."""
+"""The report of the demo: one HTML page with what was done and the results."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from topkit.studies.assessors import SECONDS
+from topkit.data import Dataset, Judgments
+from topkit.metrics import Evaluation
+from topkit.reporting.html import Page
+from topkit.reporting.marks import BETTER
+from topkit.reporting.plots import bars, curves, histogram
+from topkit.reporting.scores import ScoreTable
 from topkit.studies.demo_data import topics
-from topkit.studies.kind import Plot
-from topkit.studies.plots import bars, curves, histogram
-from topkit.studies.report import Report
-from topkit.studies.showing import by_query
-from topkit.studies.tables import ResultTable
-
-if TYPE_CHECKING:
-    from topkit.studies.demo import Story
+from topkit.studies.parts import PlotPart
+from topkit.studies.showing import best_first, by_query
 
 
-def write_report(path: Path, story: Story, table: ResultTable) -> None:
+@dataclass(frozen=True)
+class Findings:
+    """Everything the demo has found, for the report."""
+
+    k: int
+    data: Dataset
+    judgments: Mapping[str, Judgments]
+    """Strategy → its answers."""
+    grading_minutes: float
+    """The time that grades for all documents would take."""
+    scores: ScoreTable
+    results: Mapping[str, Evaluation]
+    """Ranker → its evaluation."""
+    curve: Sequence[str]
+    """The metrics at depths 1 to k."""
+    baseline: str
+    explained: str
+    """The ranker whose feature importances are shown."""
+    importance: Mapping[str, float]
+    """Feature → how much the measure falls when it is shuffled, mean over folds."""
+
+    @property
+    def headline(self) -> str:
+        """The first metric of the table."""
+        return self.scores.columns[0]
+
+    def minutes(self, strategy: str) -> float:
+        """The time that the labelling with a strategy took."""
+        return sum(answer.seconds for answer in self.judgments[strategy].preferences) / 60
+
+
+def write_report(path: Path, findings: Findings) -> None:
     """Write the page."""
-    from topkit.studies.demo import BASELINE, CURVE, METRICS, RANKERS, K
-
-    headline = METRICS[0]
-    asked = {name: len(one.preferences) for name, one in story.judgments.items()}
-    spent = {
-        name: sum(one.seconds for one in each.preferences) / 60 for name, each in story.judgments.items()
-    }
-    best = max(story.results, key=lambda name: story.results[name].mean[headline])
-    cheapest = min(spent, key=lambda name: spent[name])
-    report = Report("topkit demo: from documents to a measured ranker")
-    report.words(
-        f"{story.data.n_queries} questions about Python's standard library, {story.data.lengths.max()} "
-        f"docstrings each. Simulated assessors compared pairs until the top {K} of every list was in order; "
-        "rankers learnt from that order and were tested on questions they had not seen."
+    page = Page("topkit demo: from documents to a measured ranker")
+    cheapest = min(findings.judgments, key=findings.minutes)
+    _add_summary(page, findings, cheapest)
+    _add_labelling(page, findings, cheapest)
+    _add_results(page, findings)
+    page.heading("Most important features")
+    top = dict(sorted(findings.importance.items(), key=lambda item: -item[1])[:12])
+    caption = f"How much κ-NDCG of {findings.explained} falls when a feature is shuffled within each query."
+    page.plot(bars(top, f"loss of {findings.headline}"), caption)
+    page.heading("Next steps")
+    page.paragraph(
+        "The folder of this report holds the data set with its features, all judgments, and the topics and "
+        "documents for the labelling app (`topkit label serve`). `topkit study new compare` writes a study "
+        "file that you can change; `topkit --help` lists all commands."
     )
-    report.facts(
+    page.write(path)
+
+
+def _add_summary(page: Page, findings: Findings, cheapest: str) -> None:
+    data, headline = findings.data, findings.headline
+    best = best_first(findings.results, headline)[0]
+    page.paragraph(
+        f"{data.n_queries} questions about Python's standard library, {data.lengths.max()} docstrings each. "
+        f"Simulated assessors compared pairs until the top {findings.k} of every list was in order; rankers "
+        "learned from that order and were tested on questions they had not seen."
+    )
+    page.figures(
         {
-            f"minutes to label ({cheapest})": f"{spent[cheapest]:.0f}",
-            "minutes for five grades": f"{len(story.data) * SECONDS['grades'] / 60:.0f}",
-            f"{headline} of {best}": f"{story.results[best].mean[headline]:.3f}",
-            f"{headline} of {BASELINE}": f"{story.results[BASELINE].mean[headline]:.3f}",
+            f"minutes to label ({cheapest})": f"{findings.minutes(cheapest):.0f}",
+            "minutes for five grades": f"{findings.grading_minutes:.0f}",
+            f"{headline} of {best}": f"{findings.results[best].mean[headline]:.3f}",
+            f"{headline} of {findings.baseline}": f"{findings.results[findings.baseline].mean[headline]:.3f}",
         }
     )
-    report.heading("Label")
-    for name, count in asked.items():
-        report.words(
-            f"Strategy `{name}`: {count} preferences, {count / story.data.n_queries:.1f} a list, "
-            f"{spent[name]:.0f} minutes."
+
+
+def _add_labelling(page: Page, findings: Findings, cheapest: str) -> None:
+    page.heading("Label")
+    for strategy, judgments in findings.judgments.items():
+        count = len(judgments.preferences)
+        page.paragraph(
+            f"Strategy `{strategy}`: {count} preferences, {count / findings.data.n_queries:.1f} per list, "
+            f"{findings.minutes(strategy):.0f} minutes."
         )
-    per_list = [len(answers) for answers in story.judgments[cheapest].preferences_by_query().values()]
-    caption = f"Questions that {cheapest} asked to order the top {K}."
-    report.figure(histogram(per_list, "questions asked", "lists"), caption)
-    report.heading("Learn and measure")
-    report.table(table)
-    sure = sum(mark == "▲" for mark in table.marks.values())
-    report.words(
-        f"{sure} of the differences to {BASELINE} are larger than chance explains."
-        if sure
-        else f"No difference to {BASELINE} is larger than chance explains: with {story.data.n_queries} "
-        "questions only large ones would be. More labelled questions would tell."
+    per_list = [len(answers) for answers in findings.judgments[cheapest].preferences_by_query().values()]
+    caption = f"Questions that {cheapest} asked to order the top {findings.k}."
+    page.plot(histogram(per_list, "questions asked", "lists"), caption)
+
+
+def _add_results(page: Page, findings: Findings) -> None:
+    page.heading("Learn and measure")
+    page.table(findings.scores.table())
+    significant = sum(mark == BETTER for mark in findings.scores.marks.values())
+    page.paragraph(
+        f"{significant} of the improvements over {findings.baseline} are statistically significant."
+        if significant
+        else f"No improvement over {findings.baseline} is statistically significant: with "
+        f"{findings.data.n_queries} questions only large differences are. Label more questions to find out."
     )
-    lines = {name: [result.mean[m] for m in CURVE] for name, result in story.results.items()}
-    depths = curves(range(1, K + 1), lines, "depth", "κ-NDCG")
-    report.figure(depths, "κ-NDCG at each depth, mean over test queries.")
-    report.heading("Query by query")
-    for part in by_query("demo", story.results, headline, BASELINE):
-        if isinstance(part, Plot):
-            report.figure(part.figure, part.caption)
+    lines = {name: [result.mean[m] for m in findings.curve] for name, result in findings.results.items()}
+    depths = curves(range(1, findings.k + 1), lines, "depth", "κ-NDCG")
+    page.plot(depths, "κ-NDCG at each depth, mean over test queries.")
+    page.heading("Query by query")
+    for part in by_query("demo", findings.results, findings.headline, findings.baseline):
+        if isinstance(part, PlotPart):
+            page.plot(part.figure, part.caption)
         else:
-            report.table(_with_words(part.table))
-    report.heading("What the ranker leans on")
-    top = dict(sorted(story.importance.items(), key=lambda item: -item[1])[:12])
-    caption = f"How much κ-NDCG of {RANKERS[-1]} falls when a feature is shuffled within each query."
-    report.figure(bars(top, f"loss of {headline}"), caption)
-    report.heading("Where to go from here")
-    report.words(
-        "The folder of this report holds the data set with its features, every judgment, and the topics and "
-        "documents for the labelling app (`topkit label serve`). `topkit study new compare` writes a study "
-        "of your own; `topkit --help` lists the rest."
-    )
-    report.write(path)
+            page.table(_with_questions(part.scores).table())
 
 
-def _with_words(table: ResultTable) -> ResultTable:
-    """The table of queries with the questions themselves instead of their numbers."""
-    words = {f"query {topic.id}": topic.query for topic in topics()}
-    rows = tuple((words.get(name, name), values) for name, values in table.rows)
-    return ResultTable(table.columns, rows, table.notes, bold=False)
+def _with_questions(scores: ScoreTable) -> ScoreTable:
+    """The table of queries with the questions instead of their numbers."""
+    questions = {f"query {topic.id}": topic.query for topic in topics()}
+    return replace(scores, rows=tuple((questions.get(name, name), values) for name, values in scores.rows))

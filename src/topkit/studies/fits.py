@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,33 @@ from topkit.data import Dataset
 from topkit.metrics import evaluate, metric
 from topkit.rankers import Learner, ranker
 from topkit.rankers.tuning import tune
-from topkit.studies.kind import Cell, Factors, Outcome
-from topkit.studies.sources import Round, describe, load
+from topkit.studies.cell import Cell, Factors, Outcome
+from topkit.studies.sources import FoldData, FoldSpec, describe, load
 from topkit.studies.spec import Contestant, Source, Study
 
 Floats = NDArray[np.float64]
 TOP = 10
-"""The k of top-k measures where the truth is a full order."""
+"""The k of top-k measures if the truth is a full order."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The description of a cell that fits a ranker; kinds that need more derive from it."""
+
+    data: FoldSpec
+    ranker: str
+    settings: Mapping[str, Any]
+    choices: Mapping[str, tuple[Any, ...]]
+    """Setting → values to try on validation data."""
+    trials: int
+    metrics: tuple[str, ...]
+    convention: str
+    choose: str
+    """The measure by which settings are chosen on validation data."""
+    seed: int
+
+
+F = TypeVar("F", bound=Fit)
 
 
 class Turn(NamedTuple):
@@ -30,62 +51,61 @@ class Turn(NamedTuple):
     seed: int
 
 
-def turns(study: Study) -> Iterator[Turn]:
-    """Every fold of every data set with every seed; work on one fold stands together, to load it once."""
+def turns(study: Study[Any]) -> Iterator[Turn]:
+    """Every fold of every data set with every seed; cells of one fold are adjacent, so it is loaded once."""
     for source in study.data:
         for fold in source.folds:
             for seed in study.seeds:
                 yield Turn(source, fold, seed)
 
 
-def fit_cell(study: Study, turn: Turn, one: Contestant, factors: Factors, **more: Any) -> Cell:
-    """The cell that fits a contestant in a turn; ``more`` is what else its kind needs to know."""
-    what, where = describe(turn.source, turn.fold, study.folder)
+def fit_cell(
+    study: Study[Any], turn: Turn, contestant: Contestant, factors: Factors, work: type[F], **more: Any
+) -> Cell[F]:
+    """The cell that fits a contestant in a turn; ``more`` are the fields that ``work`` adds to Fit."""
+    data, files = describe(turn.source, turn.fold, study.folder)
     return Cell(
         study.kind,
         {"data": turn.source.name, **factors, "fold": turn.fold, "seed": turn.seed},
-        {
-            "data": what,
-            "ranker": one.ranker,
-            "set": dict(one.settings),
-            "try": {key: list(values) for key, values in one.choices.items()},
-            "trials": one.trials,
-            "metrics": list(study.metrics),
-            "convention": turn.source.convention,
-            "choose": study.choose,
-            "seed": turn.seed,
+        work(
+            data=data,
+            ranker=contestant.ranker,
+            settings=dict(contestant.settings),
+            choices=dict(contestant.choices),
+            trials=contestant.trials,
+            metrics=study.metrics,
+            convention=turn.source.convention,
+            choose=study.choose,
+            seed=turn.seed,
             **more,
-        },
-        where,
+        ),
+        files,
     )
 
 
-def compute_fit(cell: Cell) -> Outcome:
-    """Fit on the training part, choose on the validation part, measure on the test part."""
-    data = load(cell.what["data"], cell.where)
-    fitted, facts = fit(cell.what, data.learn.train, data.learn.valid)
-    return measured(cell.what, data, scores_of(fitted, data.learn.test), facts)
+def compute_fit(cell: Cell[Fit]) -> Outcome:
+    """Fit on the training part, choose settings on the validation part, measure on the test part."""
+    data = load(cell.work.data, cell.files)
+    fitted, facts = fit(cell.work, data.learn.train, data.learn.valid)
+    return measured(cell.work, data, fitted, facts)
 
 
-def fit(
-    what: Mapping[str, Any], train: Dataset, valid: Dataset, **settings: Any
-) -> tuple[Learner, dict[str, Any]]:
-    """The contestant fitted, its settings chosen on validation data; and what was chosen."""
-    name = what["ranker"]
-    given = {
-        "metric": what["choose"],
-        "convention": what["convention"],
-        "seed": what["seed"],
-        **what["set"],
-        **what.get("fixed", {}),
-        **settings,
+def fit(work: Fit, train: Dataset, valid: Dataset, **more: Any) -> tuple[Learner, dict[str, Any]]:
+    """The fitted ranker, with the settings that are best on validation data; and those settings as facts."""
+    settings = {
+        "metric": work.choose,
+        "convention": work.convention,
+        "seed": work.seed,
+        **work.settings,
+        **more,
     }
-    if what["trials"] > 1:
-        best, tried = tune(name, train, valid, trials=what["trials"], **given)
-        chosen = max(tried, key=lambda trial: trial.measure).settings
-        return best, {"chosen": chosen}
-    combinations = [dict(zip(what["try"], values, strict=True)) for values in product(*what["try"].values())]
-    candidates = [ranker(name, **{**given, **choice}).fit(train, valid) for choice in combinations]
+    if work.trials > 1:
+        best, trials = tune(work.ranker, train, valid, trials=work.trials, **settings)
+        return best, {"chosen": max(trials, key=lambda trial: trial.measure).settings}
+    combinations = [
+        dict(zip(work.choices, values, strict=True)) for values in product(*work.choices.values())
+    ]
+    candidates = [ranker(work.ranker, **{**settings, **choice}).fit(train, valid) for choice in combinations]
     if len(candidates) == 1:
         return candidates[0], {}
     measures = [candidate.measure_on(valid) for candidate in candidates]
@@ -93,15 +113,12 @@ def fit(
     return candidates[place], {"chosen": combinations[place]}
 
 
-def scores_of(fitted: Learner, data: Dataset) -> Floats:
-    """Scores of documents, or n, n−1, … down the order of a ranker that has no scores."""
-    return fitted.ordering_scores(data)
-
-
-def measured(what: Mapping[str, Any], data: Round, scores: Floats, facts: Mapping[str, Any]) -> Outcome:
-    """Every measure of the test part: those of top-k truth by what was learnt from, others by the labels."""
-    values = measure_test(data.learn.test, data.labelled.test, scores, what["metrics"], what["convention"])
-    return as_rows(data.labelled.test.qids, values, facts)
+def measured(work: Fit, data: FoldData, fitted: Learner, facts: Mapping[str, Any]) -> Outcome:
+    """All measures of a fitted ranker on the test part, for each query."""
+    test = data.labelled.test
+    scores = fitted.ordering_scores(data.learn.test)
+    values = measure_test(data.learn.test, test, scores, work.metrics, work.convention)
+    return as_rows(test.qids, values, facts)
 
 
 def measure_test(
@@ -109,11 +126,11 @@ def measure_test(
 ) -> dict[str, Floats]:
     """Metric → its value for each query.
 
-    Measures of top-k truth (κ-NDCG, κ-ERR) go by the truth that was learnt from; grades and full orders are
-    cut at 10, grades after a random order that agrees with them (seed 0). Other measures go by the labels of
-    the files.
+    Measures of top-k truth (κ-NDCG, κ-ERR) use the truth that was learnt from. Full orders are cut at 10, and
+    so are grades, after a random order that agrees with them (seed 0). Other measures use the labels of the
+    files.
     """
-    by_order = [name for name in metrics if metric(name).measure.needs in ("top-k", "order")]
+    by_order = [name for name in metrics if needs_order(name)]
     top = learnt if learnt.truth.kind == "top-k" or not by_order else learnt.top_k(TOP, seed=0)
     return {
         name: evaluate(top if name in by_order else labelled, scores, name, convention).per_query[name]
@@ -121,8 +138,13 @@ def measure_test(
     }
 
 
+def needs_order(name: str) -> bool:
+    """Whether a measure is defined on an order of documents instead of on grades."""
+    return metric(name).measure.needs in ("top-k", "order")
+
+
 def as_rows(qids: Sequence[str], values: Mapping[str, Floats], facts: Mapping[str, Any]) -> Outcome:
-    """Rows of query, metric and value."""
+    """Values by metric as rows of query, metric and value."""
     return Outcome(
         {
             "query": [qid for _ in values for qid in qids],
@@ -136,11 +158,11 @@ def as_rows(qids: Sequence[str], values: Mapping[str, Floats], facts: Mapping[st
 def importances(fitted: Learner, data: Dataset, seed: int = 0) -> dict[str, float]:
     """Feature → how much the chosen measure falls when its values are shuffled within each query."""
     rng = np.random.default_rng(seed)
-    whole = fitted.measure_on(data)
+    intact = fitted.measure_on(data)
     shuffled = np.lexsort((rng.random(len(data)), data.query_index))
-    found: dict[str, float] = {}
+    losses: dict[str, float] = {}
     for column, name in enumerate(data.names_of_features()):
         X = data.X.copy()
         X[:, column] = X[shuffled, column]
-        found[name] = whole - fitted.measure_on(data.with_features(X, data.feature_names))
-    return found
+        losses[name] = intact - fitted.measure_on(data.with_features(X, data.feature_names))
+    return losses

@@ -1,4 +1,4 @@
-"""What a study shows, written: tables as Markdown, LaTeX and CSV, plots as SVG, and one HTML report."""
+"""The files of a finished study: tables as Markdown, LaTeX and CSV, plots as SVG, and one HTML report."""
 
 from __future__ import annotations
 
@@ -7,84 +7,81 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from topkit.data.files import text_writer, written_whole
-from topkit.studies.kind import Heading, Part, Plot, Table, Words
-from topkit.studies.report import Report
+from topkit.data.files import text_writer
+from topkit.reporting.html import Page
+from topkit.reporting.plots import save_figure
+from topkit.reporting.scores import FORMATS
+from topkit.studies.kinds import KINDS
+from topkit.studies.parts import Heading, Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
-from topkit.studies.run import read_results
-from topkit.studies.spec import Study
-from topkit.studies.tables import as_csv, as_latex, as_markdown, as_text
+from topkit.studies.run import FinishedStudy
 from topkit.version import __version__
 
-FILES = {"md": as_markdown, "tex": as_latex, "csv": as_csv}
+ENDINGS = {"md": "markdown", "tex": "latex", "csv": "csv"}
+"""File name ending → format of a table."""
 
 
-def publish(folder: Path, bold: Callable[[str], str] = str) -> str:
-    """Write tables, plots and ``report.html`` of a finished study; returns its tables as text."""
-    from topkit.studies.kinds import KINDS
+def publish(finished: FinishedStudy, emphasise: Callable[[str], str] = str) -> str:
+    """Write tables, plots and ``report.html`` to the study's folder; returns tables and texts to print.
 
-    study, results = read_results(folder)
-    parts = list(KINDS[study.kind].show(study, results))
-    report = Report(study.title)
-    report.words(KINDS[study.kind].summary[0].upper() + KINDS[study.kind].summary[1:] + ".")
+    ``emphasise`` wraps the best values in the returned text.
+    """
+    study, results, folder = finished
+    kind = KINDS[study.kind]
+    page = Page(study.title)
+    page.paragraph(kind.summary[0].upper() + kind.summary[1:] + ".")
     texts: list[str] = []
-    for part in parts:
+    for part in kind.show(study, results):
         _write(part, folder)
-        _add(part, report)
-        if isinstance(part, Table):
-            texts.append(as_text(part.table, bold))
-        elif isinstance(part, Words):
+        _add(part, page)
+        if isinstance(part, TablePart):
+            texts.append(part.scores.table().text(emphasise))
+        elif isinstance(part, Paragraph):
             texts.append(part.text.replace("`", ""))
-    _colophon(report, study, results, folder)
-    report.write(folder / "report.html")
+    _add_provenance(page, results, folder)
+    page.write(folder / "report.html")
     return "\n\n".join(texts)
 
 
 def file_name(name: str) -> str:
-    """A part's name as a file's."""
+    """A part's name with only letters, digits, dots and hyphens."""
     return re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-").lower()
 
 
 def _write(part: Part, folder: Path) -> None:
-    if isinstance(part, Table):
-        for ending, form in FILES.items():
+    if isinstance(part, TablePart):
+        for ending, form in ENDINGS.items():
             with text_writer(folder / f"table-{file_name(part.name)}.{ending}") as stream:
-                stream.write(form(part.table) + "\n")
-    elif isinstance(part, Plot):
-        import matplotlib as mpl
-
-        with (
-            written_whole(folder / f"plot-{file_name(part.name)}.svg") as path,
-            mpl.rc_context({"svg.hashsalt": "topkit"}),
-        ):
-            part.figure.savefig(path, format="svg", bbox_inches="tight", metadata={"Date": None})
+                stream.write(FORMATS[form](part.scores) + "\n")
+    elif isinstance(part, PlotPart):
+        save_figure(part.figure, folder / f"plot-{file_name(part.name)}.svg")
 
 
-def _add(part: Part, report: Report) -> None:
+def _add(part: Part, page: Page) -> None:
     if isinstance(part, Heading):
-        report.heading(part.text)
-    elif isinstance(part, Words):
-        report.words(part.text)
-    elif isinstance(part, Table):
-        report.table(part.table)
+        page.heading(part.text)
+    elif isinstance(part, Paragraph):
+        page.paragraph(part.text)
+    elif isinstance(part, TablePart):
+        page.table(part.scores.table())
     else:
-        report.figure(part.figure, part.caption)
+        page.plot(part.figure, part.caption)
 
 
-def _colophon(report: Report, study: Study, results: Results, folder: Path) -> None:
-    """What was run, with what, and how long it took."""
+def _add_provenance(page: Page, results: Results, folder: Path) -> None:
+    """What was run, with which versions, and how long it took."""
     seconds = [float(outcome.facts.get("seconds", 0.0)) for outcome in results.outcomes]
     longest = max(range(len(seconds)), key=seconds.__getitem__)
-    report.heading("What was run")
-    report.facts(
+    page.heading("What was run")
+    page.figures(
         {
             "cells": f"{len(seconds)}",
-            "minutes of work": f"{sum(seconds) / 60:.1f}",
-            f"seconds: {results.cells[longest].title}": f"{seconds[longest]:.1f}",
+            "minutes of computing": f"{sum(seconds) / 60:.1f}",
+            f"seconds for the longest cell, {results.cells[longest].title}": f"{seconds[longest]:.1f}",
         }
     )
-    report.words(
-        f"topkit {__version__}, Python {platform.python_version()}. The file of the study follows; every "
-        "value is in `results.parquet` beside this report."
+    page.paragraph(
+        f"topkit {__version__}, Python {platform.python_version()}. The study file follows; all values are "
+        "in `results.parquet` beside this report."
     )
-    report.code((folder / "study.toml").read_text(encoding="utf-8"))
+    page.code((folder / "study.toml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Parts that several kinds of study show: tables with marks, hard queries, scatters of two methods."""
+"""Parts that several kinds of study show: score tables, hard queries, two methods query by query."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from topkit.metrics import Evaluation, compare, metric
-from topkit.studies.kind import Part, Plot, Table
-from topkit.studies.plots import bars, scatter
+from topkit.metrics import Evaluation, metric
+from topkit.reporting.marks import significance_marks
+from topkit.reporting.plots import bars, scatter
+from topkit.reporting.scores import ScoreTable
+from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
-from topkit.studies.tables import ResultTable
-
-LEVEL = 0.05
 
 
 def score_table(
@@ -23,81 +22,73 @@ def score_table(
     baseline: str = "",
     test: str = "t",
     correction: str = "holm",
-) -> ResultTable:
-    """Means over queries, with marks where a row differs from the baseline."""
-    from topkit.metrics import TESTS
-
+) -> ScoreTable:
+    """Means over queries, with marks where a row differs significantly from the baseline."""
     first = next(iter(evaluations.values()))
     marks: dict[tuple[str, str], str] = {}
     notes = [f"{caption}; {len(first.qids)} test queries; convention {first.convention}"]
     if baseline in evaluations and len(evaluations) > 1:
-        for column in metrics:
-            for pair in compare(evaluations, column, test, correction, baseline).pairs:
-                if pair.corrected < LEVEL:
-                    other, gain = (
-                        (pair.b, -pair.difference) if pair.a == baseline else (pair.a, pair.difference)
-                    )
-                    better = (gain > 0) == metric(column).measure.greater_is_better
-                    marks[other, column] = "▲" if better else "▼"
-        notes.append(
-            f"▲ ▼: better or worse than {baseline}, p < {LEVEL:g}, {TESTS[test]}, "
-            + (
-                "for all pairs"
-                if test == "tukey"
-                else f"{len(evaluations) - 1} comparisons corrected by {correction}"
-            )
+        marks, note = significance_marks(
+            evaluations, metrics, baseline=baseline, test=test, correction=correction
         )
-    return ResultTable(
+        notes.append(note)
+    return ScoreTable(
         tuple(metrics),
-        tuple((name, tuple(found.mean[m] for m in metrics)) for name, found in evaluations.items()),
+        tuple((name, tuple(result.mean[m] for m in metrics)) for name, result in evaluations.items()),
         tuple(notes),
         tuple(metric(m).measure.greater_is_better for m in metrics),
         marks,
     )
 
 
+def best_first(evaluations: Mapping[str, Evaluation], which: str) -> list[str]:
+    """The names of the evaluations, ordered by the mean of a measure."""
+    sign = 1 if metric(which).measure.greater_is_better else -1
+    return sorted(evaluations, key=lambda name: -sign * evaluations[name].mean[which])
+
+
 def by_query(
     name: str, evaluations: Mapping[str, Evaluation], which: str, baseline: str
-) -> Iterator[Plot | Table]:
-    """The best method against the baseline, query by query, and the queries that are hard for all."""
-    sign = 1 if metric(which).measure.greater_is_better else -1
-    ranked = sorted(evaluations, key=lambda row: -sign * evaluations[row].mean[which])
+) -> Iterator[PlotPart | TablePart]:
+    """The best method against the baseline for each query, and the queries that are hard for all methods."""
+    ranked = best_first(evaluations, which)
     if len(ranked) < 2:
         return
     best = ranked[0] if ranked[0] != baseline else ranked[1]
     other = baseline if baseline in evaluations else ranked[1]
-    one, two = evaluations[other], evaluations[best]
-    place = {qid: q for q, qid in enumerate(two.qids)}
+    value_of_best = dict(
+        zip(evaluations[best].qids, evaluations[best].per_query[which].tolist(), strict=True)
+    )
     pairs = [
-        (float(value), float(two.per_query[which][place[qid]]))
-        for qid, value in zip(one.qids, one.per_query[which], strict=True)
+        (float(value), value_of_best[qid])
+        for qid, value in zip(evaluations[other].qids, evaluations[other].per_query[which], strict=True)
     ]
     above = sum(y > x for x, y in pairs)
     below = sum(y < x for x, y in pairs)
-    yield Plot(
+    yield PlotPart(
         f"scatter-{name}",
         scatter(pairs, f"{which} of {other}", f"{which} of {best}"),
-        f"{name}: each test query by two methods. {best} is above {other} on {above}, below on {below}, "
+        f"{name}: each test query under two methods. {best} is above {other} on {above}, below on {below}, "
         f"equal on {len(pairs) - above - below}.",
     )
-    yield Table(f"hardest-{name}", hardest(evaluations, which))
+    yield TablePart(f"hardest-{name}", hardest(evaluations, which))
 
 
-def hardest(evaluations: Mapping[str, Evaluation], which: str, many: int = 10) -> ResultTable:
-    """The queries with the worst mean over all methods, of those where methods differ.
+def hardest(evaluations: Mapping[str, Evaluation], which: str, many: int = 10) -> ScoreTable:
+    """The queries with the worst mean over all methods.
 
-    Where all are equal (no relevant document, say) there is nothing to learn from looking.
+    Queries on which all methods are equal, for example because no document is relevant, are left out.
     """
     sign = 1 if metric(which).measure.greater_is_better else -1
     qids = next(iter(evaluations.values())).qids
     values = np.array(
         [
-            [dict(zip(found.qids, found.per_query[which], strict=True))[qid] for qid in qids]
-            for found in evaluations.values()
+            [dict(zip(result.qids, result.per_query[which], strict=True))[qid] for qid in qids]
+            for result in evaluations.values()
         ]
     )
-    open_ones = np.flatnonzero(np.ptp(values, axis=0) > 0)
-    order = open_ones[np.argsort(sign * values.mean(axis=0)[open_ones], kind="stable")][:many]
+    differing = np.flatnonzero(np.ptp(values, axis=0) > 0)
+    order = differing[np.argsort(sign * values.mean(axis=0)[differing], kind="stable")][:many]
     rows = tuple(
         (
             f"query {qids[q]}",
@@ -106,23 +97,26 @@ def hardest(evaluations: Mapping[str, Evaluation], which: str, many: int = 10) -
         for q in order
     )
     note = f"the {len(rows)} hardest queries on which methods differ: {which} over {len(evaluations)} methods"
-    return ResultTable(("mean", "least", "largest"), rows, (note,), marks={}, bold=False)
+    return ScoreTable(("mean", "minimum", "maximum"), rows, (note,), bold=False)
 
 
-def importance_plot(name: str, results: Results, row: str, factor: str = "ranker") -> Iterator[Part]:
-    """The features whose shuffling costs most, over the folds of one method."""
-    found = [
+def importance_plot(name: str, results: Results, ranker: str) -> Iterator[Part]:
+    """The most important features of one ranker, over its folds."""
+    importances = [
         outcome.facts["importance"]
-        for _, outcome in results.where(lambda cell: cell.factors[factor] == row)
+        for _, outcome in results.where(ranker=ranker)
         if "importance" in outcome.facts
     ]
-    if not found:
+    if not importances:
         return
-    mean = {feature: float(np.mean([one.get(feature, 0.0) for one in found])) for feature in found[0]}
+    mean = {
+        feature: float(np.mean([importance.get(feature, 0.0) for importance in importances]))
+        for feature in importances[0]
+    }
     top = dict(sorted(mean.items(), key=lambda item: -item[1])[:12])
-    yield Plot(
+    yield PlotPart(
         f"importance-{name}",
         bars(top, "loss of the measure when shuffled"),
-        f"{name}: the features that {row} leans on: how much its validation measure falls when a feature's "
-        f"values are shuffled within each query, mean of {len(found)} fits.",
+        f"{name}: the most important features of {ranker}: how much its validation measure falls when a "
+        f"feature's values are shuffled within each query, mean of {len(importances)} fits.",
     )

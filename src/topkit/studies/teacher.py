@@ -1,7 +1,7 @@
-"""A full order over real features: grades, then a teacher that never saw the query, and noise in the tail.
+"""A full order on real features: by grade, then by a teacher that never saw the query, with noise.
 
-It stands in for data sets with full orders (MQ2007-list, MQ2008-list), whose labels came from a search
-engine's whole result list: reliable at the top, less and less so towards the end.
+It replaces data sets with full orders (MQ2007-list, MQ2008-list), whose labels came from the whole result
+list of a search engine: reliable at the top and less so towards the end.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 
 from topkit.data import Dataset, Fold, InputError
 from topkit.data.truth import Truth
+from topkit.rankers import ranker
 
 TEACHER = "lambdamart"
-"""Boosted trees: not of the family of any ranker whose sufficiency of the top k is studied."""
+"""Boosted trees, a different model family from the rankers that the study of k compares."""
 NOISE = 1.0
-"""Deviation of the noise at the end of a list, in deviations of the teacher's scores."""
+"""Standard deviation of the noise at the end of a list, relative to that of the teacher's scores."""
 
 Labels = Mapping[str, NDArray[np.float32]]
+"""Query → labels of its documents."""
 
 
 def teacher_labels(rounds: Mapping[int, Fold]) -> Labels:
-    """Query → full-order labels of its documents, for all queries that some fold tests on.
+    """Query → full-order labels of its documents, for all queries in the test part of some fold.
 
     The teacher of a query is fitted on the training and validation parts of the fold that tests on it, so it
     has not seen the query's grades. Documents are ordered by grade, and within a grade by the teacher's
-    score, z-scored within the query, plus NOISE · (place/n) · N(0, 1).
+    score (z-scores within the query) plus NOISE · (rank/n) · N(0, 1).
     """
-    from topkit.rankers import ranker
-
     labels: dict[str, NDArray[np.float32]] = {}
     for fold in rounds.values():
         scores = ranker(TEACHER).fit(fold.train, fold.valid).score(fold.test)
@@ -41,7 +41,7 @@ def teacher_labels(rounds: Mapping[int, Fold]) -> Labels:
 
 
 def noisy_order(grades: NDArray[np.float32], scores: NDArray[np.float64], seed: int) -> NDArray[np.float32]:
-    """n+1−rank by grade, then by score with noise that grows with the place.
+    """n+1−rank in the order by grade, then by score with noise that grows with the rank.
 
     >>> noisy_order(np.array([0, 2, 1], np.float32), np.array([9.0, 1.0, 5.0]), seed=0)
     array([1., 3., 2.], dtype=float32)
@@ -49,9 +49,9 @@ def noisy_order(grades: NDArray[np.float32], scores: NDArray[np.float64], seed: 
     n = len(grades)
     spread = scores.std()
     z = (scores - scores.mean()) / spread if spread > 0 else np.zeros(n)
-    place = np.empty(n)
-    place[np.lexsort((-z, -grades))] = np.arange(1, n + 1) / n
-    noisy = z + NOISE * place * np.random.default_rng(seed).normal(size=n)
+    relative_rank = np.empty(n)
+    relative_rank[np.lexsort((-z, -grades))] = np.arange(1, n + 1) / n
+    noisy = z + NOISE * relative_rank * np.random.default_rng(seed).normal(size=n)
     labels = np.empty(n, np.float32)
     labels[np.lexsort((noisy, grades))] = np.arange(1, n + 1)
     return labels
@@ -62,6 +62,6 @@ def with_order(data: Dataset, labels: Labels) -> Dataset:
     missing = [qid for qid in data.qids if qid not in labels]
     if missing:
         raise InputError(
-            f"no fold tests on query {missing[0]!r}, so it has no teacher", "give all folds of the data set"
+            f"query {missing[0]!r} is in no test part, so it has no teacher", "name all folds of the data set"
         )
     return data.with_labels(np.concatenate([labels[qid] for qid in data.qids]), Truth("order"))

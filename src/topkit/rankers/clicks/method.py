@@ -10,14 +10,14 @@ import numpy as np
 from topkit.compute import Trace
 from topkit.data import Dataset, InputError
 from topkit.data.settings import Setting, check_fields
+from topkit.metrics.compiled import worst_ties
 from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.events import Clicks, Layout
 from topkit.rankers.clicks.grades import Scale
 from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.clicks.sweep import MIXES
-from topkit.rankers.contract import Job
 from topkit.rankers.learner import Learner
-from topkit.metrics.compiled import worst_ties
+from topkit.scorers import Job
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from topkit.compute import over_queries, thread_map
 from topkit.losses import Preferences
-from topkit.rankers.contract import Job
 from topkit.rankers.isotonic.least_change import Change, Constraints, constrained_change, tied_grades
-from topkit.scorers import Floats
+from topkit.scorers import Floats, Job
 
 Ints = NDArray[np.int64]
 Efforts = tuple[Floats, Floats, Floats]

@@ -8,10 +8,9 @@ from typing import Annotated, ClassVar
 
 from topkit.compute import Trace
 from topkit.data.settings import Setting, Span, check_fields
-from topkit.rankers.contract import Job
-from topkit.rankers.isotonic.effort import Effort, pair_effort, query_effort
 from topkit.metrics.compiled import worst_ties
-from topkit.scorers import Trees, TreeScorer
+from topkit.rankers.isotonic.effort import Effort, pair_effort, query_effort
+from topkit.scorers import Job, Trees, TreeScorer
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import row_chunks, thread_map
 from topkit.scorers import Floats
-from topkit.scorers.network import row_products
+from topkit.scorers.model import row_products
 
 Ints = NDArray[np.int64]
 

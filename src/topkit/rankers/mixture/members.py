@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from topkit.compute import Trace
-from topkit.rankers.classes import Classes
 from topkit.metrics.compiled import Measured
+from topkit.rankers.classes import Classes
 from topkit.rankers.mixture.calibration import calibrate, truth_of
 from topkit.rankers.mixture.mixture import Member, Mixture, Source
 from topkit.rankers.mixture.split import CalibrationSplit

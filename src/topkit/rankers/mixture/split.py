@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import Dataset, normalise
-from topkit.rankers.classes import Classes, grades_of
-from topkit.rankers.contract import Job
 from topkit.metrics.compiled import worst_ties
-from topkit.scorers import Floats
+from topkit.rankers.classes import Classes, grades_of
+from topkit.scorers import Floats, Job
 
 Ints = NDArray[np.int64]
 

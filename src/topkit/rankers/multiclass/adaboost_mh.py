@@ -11,13 +11,12 @@ from topkit.compute import Trace, one_blas_thread
 from topkit.data import InputError
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.classes import Classes
-from topkit.rankers.contract import Job
 from topkit.rankers.mixture.calibration import CALIBRATIONS
 from topkit.rankers.mixture.members import Trained, best_member
 from topkit.rankers.mixture.mixture import Source
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.multiclass.adaboost import FORMS, Plan, boost, start_weights
-from topkit.scorers import Model
+from topkit.scorers import Job, Model
 
 FEATURES = "min-max"
 """Normalisation of features: thresholds are then comparable between queries."""

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from topkit.compute import Trace
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
-from topkit.rankers.classes import Classes, grades_of
-from topkit.rankers.contract import Job
 from topkit.metrics.compiled import Measured, worst_ties
+from topkit.rankers.classes import Classes, grades_of
 from topkit.scorers import Floats, Job, Linear, Model, Parts, ScoreModel, Trees
 from topkit.scorers.trees import threads_for
 

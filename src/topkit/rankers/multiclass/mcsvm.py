@@ -12,13 +12,12 @@ import numpy as np
 from topkit.compute import Trace, one_blas_thread
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.classes import Classes
-from topkit.rankers.contract import Job
 from topkit.rankers.mixture.members import Trained, best_member
 from topkit.rankers.mixture.mixture import Source
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.multiclass.adaboost_mh import Calibration, Share
 from topkit.rankers.multiclass.svm.solver import STRENGTHS, svm_path
-from topkit.scorers import Model
+from topkit.scorers import Job, Model
 
 FEATURES = "z-score"
 """Normalisation of features: the penalty then treats all weights alike."""

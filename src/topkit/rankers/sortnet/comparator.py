@@ -12,7 +12,7 @@ from topkit.compute import over_queries
 from topkit.data import Dataset
 from topkit.rankers.sortnet.sorting import Compare, canonical_order, cyclic_share, merge_sort
 from topkit.scorers import Floats, OrderModel, Parts
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 Ints = NDArray[np.int64]
 ARRAYS = ("v", "v_dual", "b", "w", "w_dual")

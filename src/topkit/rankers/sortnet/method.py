@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from topkit.compute import Trace, one_blas_thread
 from topkit.data import Dataset
 from topkit.data.settings import Setting, check_fields
-from topkit.rankers.contract import Job
 from topkit.rankers.sortnet.comparator import Comparator, Pairs
 from topkit.rankers.sortnet.sorting import canonical_order, merge_sort
-from topkit.scorers import Floats
-from topkit.scorers.network import filled
+from topkit.scorers import Floats, Job
+from topkit.scorers.model import filled
 
 Ints = NDArray[np.int64]
 

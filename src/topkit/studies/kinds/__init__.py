@@ -1,6 +1,8 @@
-"""The kinds of study by name; each is a file of this folder."""
+"""The kinds of study by name; each is a file in this folder."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from topkit.studies.kind import Kind
 from topkit.studies.kinds.beta import BETA
@@ -15,7 +17,7 @@ from topkit.studies.kinds.learning_curve import LEARNING_CURVE
 from topkit.studies.kinds.sigma import SIGMA
 from topkit.studies.kinds.top_k import TOP_K
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, Kind[Any, Any]] = {
     "compare": COMPARE,
     "beta": BETA,
     "k": TOP_K,
@@ -28,4 +30,4 @@ KINDS: dict[str, Kind] = {
     "budget": BUDGET,
     "clicks": CLICKS,
 }
-"""Every kind by its name."""
+"""Name → kind of study."""

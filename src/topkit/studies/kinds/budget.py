@@ -1,15 +1,15 @@
-"""budget: what an hour of an assessor is worth: top-k preferences, by each strategy, beside five grades.
+"""budget: what is an hour of an assessor worth: top-k preferences, by each strategy, or five grades?
 
 Training queries are labelled one after the other, in random order, by simulated assessors (see
-:mod:`topkit.studies.assessors`) until the minutes are spent; a ranker learns from what is labelled by then
-and is tested on the true grades and on the true top ten. Nothing but the labelled queries is learnt from, so
-there is no validation data: the ranker's settings stay as they are given.
+:mod:`topkit.studies.assessors`) until the minutes are spent. A ranker learns from the queries labelled by
+then and is tested on the true grades and on the true top ten. Because only the labelled queries are used,
+there is no validation data, and the ranker's settings are not tuned.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,115 +17,138 @@ from numpy.typing import NDArray
 
 from topkit.data import Dataset, InputError
 from topkit.data.truth import GRADED, Truth
-from topkit.labelling import STRATEGIES
 from topkit.rankers import ranker
-from topkit.studies.assessors import AGREEMENT, Floats, asked_pairs, calibrated, labels_of, relevance
-from topkit.studies.fits import fit_cell, measure_test, scores_of, turns
-from topkit.studies.kind import Cell, Kind, Outcome, Setting
+from topkit.studies.assessors import Floats, Noise, asked_pairs, calibrated, labels_of, relevance
+from topkit.studies.cell import Cell, Outcome
+from topkit.studies.fits import Fit, fit_cell, measure_test, turns
+from topkit.studies.kind import Kind
+from topkit.studies.kinds.budget_settings import GRADES, Settings
 from topkit.studies.kinds.budget_show import show
-from topkit.studies.sources import load
+from topkit.studies.sources import FoldData, FoldSpec, load
 from topkit.studies.spec import Study
 
-GRADES = "graded"
-SETTINGS = {
-    "strategies": Setting([name for name in STRATEGIES if name != GRADES], "ways to ask", tuple(STRATEGIES)),
-    "minutes": Setting([30, 60, 120, 240, 480, 960], "assessor time"),
-    "k": Setting(10, "how many documents of a list are put in order"),
-    "agreement": Setting(AGREEMENT["preferences"], "share of pairs that two assessors who compare agree on"),
-    "agreement_of_grades": Setting(AGREEMENT["grades"], "the same, for preferences that their grades imply"),
-    "sweep": Setting([0.85, 0.8, 0.75, 0.7, 0.65], "lower agreements, to see where the answer turns"),
-    "sweep_strategies": Setting(["adaptive"], "strategies that are tried at them", tuple(STRATEGIES)),
-}
+
+@dataclass(frozen=True)
+class BudgetFit(Fit):
+    """A labelling by one strategy, and a fit for each budget."""
+
+    strategy: str
+    agreement: float
+    agreement_of_grades: float
+    minutes: tuple[int, ...]
+    k: int
 
 
-def cells(study: Study) -> Iterator[Cell]:
-    """A labelling, and a fit for each budget, for every data set, strategy, agreement, fold and seed."""
+def cells(study: Study[Settings]) -> Iterator[Cell[BudgetFit]]:
+    """One labelling per data set, ranker, strategy, agreement, fold and seed, with a fit per budget."""
     settings = study.settings
-    published = float(settings["agreement"])
-    if not all(0.5 < agreement < 1 for agreement in (published, *settings["sweep"])):
-        raise InputError("agreements must be above 0.5 and below 1")
-    plan = [(strategy, published) for strategy in (*settings["strategies"], GRADES)]
-    plan += [(strategy, lower) for lower in settings["sweep"] for strategy in settings["sweep_strategies"]]
     for source in study.data:
         if not source.truth.startswith("teacher"):
             raise InputError(f"the data set {source.name!r} has no full order", 'set its truth = "teacher"')
-    more = {
-        "minutes": sorted(settings["minutes"]),
-        "k": settings["k"],
-        "of_grades": settings["agreement_of_grades"],
-    }
+    plan = [(strategy, settings.agreement) for strategy in (*settings.strategies, GRADES)]
+    plan += [(strategy, lower) for lower in settings.sweep for strategy in settings.sweep_strategies]
     for turn in turns(study):
-        for one in study.rankers:
+        for contestant in study.rankers:
             for strategy, agreement in dict.fromkeys(plan):
-                factors = {"ranker": one.name, "strategy": strategy, "agreement": agreement}
-                yield fit_cell(study, turn, one, factors, **more)
+                yield fit_cell(
+                    study,
+                    turn,
+                    contestant,
+                    {"ranker": contestant.name, "strategy": strategy, "agreement": agreement},
+                    BudgetFit,
+                    strategy=strategy,
+                    agreement=agreement,
+                    agreement_of_grades=settings.agreement_of_grades,
+                    minutes=tuple(sorted(settings.minutes)),
+                    k=settings.k,
+                )
 
 
-def compute(cell: Cell) -> Outcome:
-    """Label until the largest budget is spent; fit on what each budget has paid for."""
-    what, factors = cell.what, cell.factors
-    data = load(what["data"], cell.where)
-    strategy, k = str(factors["strategy"]), int(what["k"])
+def compute(cell: Cell[BudgetFit]) -> Outcome:
+    """Label until the largest budget is spent; fit on the queries that each budget pays for."""
+    work = cell.work
+    data = load(work.data, cell.files)
     train = data.labelled.train
-    values, pairs = _known(json.dumps(what["data"]), json.dumps(dict(cell.where)), k)
-    noise = calibrated(train, values, pairs, factors["agreement"], what["of_grades"])
-    order = np.random.default_rng(what["seed"]).permutation(train.n_queries)
-    labels: dict[int, NDArray[np.float32]] = {}
-    spent: list[float] = []
-    names = train.names_of_documents()
-    for number in order.tolist():
-        rows = slice(int(train.ptr[number]), int(train.ptr[number + 1]))
-        seed = what["seed"] * 100_000 + number
-        labels[number], cost = labels_of(
-            names[rows].tolist(), values[rows].tolist(), strategy, k, noise, seed
-        )
-        spent.append(cost + (spent[-1] if spent else 0.0))
-        if spent[-1] > what["minutes"][-1]:
-            break
-    truth = GRADED if strategy == GRADES else Truth("top-k", k)
+    values, pairs = _relevance(work.data, tuple(sorted(cell.files.items())), work.k)
+    noise = calibrated(train, values, pairs, work.agreement, work.agreement_of_grades)
+    labelled = _label(work, train, values, noise)
     columns: dict[str, list[object]] = {"minutes": [], "metric": [], "value": []}
-    for minutes in what["minutes"]:
-        many = int(np.searchsorted(spent, minutes, side="right"))
-        found = {"queries": float(many)}
-        if many:
-            chosen = order[:many]
-            answers = np.concatenate([labels[number] for number in chosen.tolist()])
-            paid = train.select(chosen).with_labels(answers, truth)
-            found |= _tested(cell, paid, data.learn.test, data.labelled.test)
-        for name, value in found.items():
-            columns["minutes"].append(minutes)
-            columns["metric"].append(name)
-            columns["value"].append(value)
+    for minutes in work.minutes:
+        queries = int(np.searchsorted(labelled.spent, minutes, side="right"))
+        measures = {"queries": float(queries)}
+        if queries:
+            measures |= _test(work, labelled.first(queries, train, work), data)
+        columns["minutes"] += [minutes] * len(measures)
+        columns["metric"] += measures
+        columns["value"] += measures.values()
+    spent = labelled.spent
     facts = {
-        "minutes a query": spent[-1] / len(spent),
+        "minutes per query": spent[-1] / len(spent),
         "noise": [noise.comparing, noise.grading],
         "all labelled after": spent[-1] if len(spent) == train.n_queries else None,
     }
     return Outcome(columns, facts)
 
 
+@dataclass(frozen=True)
+class _Labelled:
+    """Queries in the order in which they were labelled, and the minutes spent after each."""
+
+    order: NDArray[np.int64]
+    labels: Mapping[int, NDArray[np.float32]]
+    spent: list[float]
+
+    def first(self, queries: int, train: Dataset, work: BudgetFit) -> Dataset:
+        """The first labelled queries as training data."""
+        chosen = self.order[:queries]
+        labels = np.concatenate([self.labels[query] for query in chosen.tolist()])
+        truth = GRADED if work.strategy == GRADES else Truth("top-k", work.k)
+        return train.select(chosen).with_labels(labels, truth)
+
+
+def _label(work: BudgetFit, train: Dataset, values: Floats, noise: Noise) -> _Labelled:
+    """Label queries in random order until the largest budget is spent."""
+    order = np.random.default_rng(work.seed).permutation(train.n_queries)
+    labels: dict[int, NDArray[np.float32]] = {}
+    spent: list[float] = []
+    names = train.names_of_documents()
+    for query in order.tolist():
+        rows = slice(int(train.ptr[query]), int(train.ptr[query + 1]))
+        seed = work.seed * 100_000 + query
+        labels[query], minutes = labels_of(
+            names[rows].tolist(), values[rows].tolist(), work.strategy, work.k, noise, seed
+        )
+        spent.append(minutes + (spent[-1] if spent else 0.0))
+        if spent[-1] > work.minutes[-1]:
+            break
+    return _Labelled(order, labels, spent)
+
+
 @lru_cache(maxsize=2)
-def _known(what: str, where: str, k: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Of a fold's training documents, the relevance and the pairs that a labelling asks."""
-    data = load(json.loads(what), json.loads(where))
+def _relevance(
+    spec: FoldSpec, files: tuple[tuple[str, str], ...], k: int
+) -> tuple[Floats, NDArray[np.int64]]:
+    """For the training documents of a fold: their relevance, and the pairs that a labelling asks."""
+    data = load(spec, dict(files))
     values = relevance(data.labelled.train, data.learn.train)
     return values, asked_pairs(data.labelled.train, values, k)
 
 
-def _tested(cell: Cell, train: Dataset, ordered: Dataset, graded: Dataset) -> dict[str, float]:
-    what = cell.what
-    fitted = ranker(what["ranker"], **{"seed": what["seed"], **what["set"]}).fit(train)
-    scores = scores_of(fitted, graded)
-    found = measure_test(ordered, graded, scores, what["metrics"], what["convention"])
-    return {name: float(values.mean()) for name, values in found.items()}
+def _test(work: BudgetFit, train: Dataset, data: FoldData) -> dict[str, float]:
+    """Metric → its mean over the test queries, for a ranker fitted on these queries."""
+    fitted = ranker(work.ranker, **{"seed": work.seed, **work.settings}).fit(train)
+    ordered, graded = data.learn.test, data.labelled.test
+    per_query = measure_test(ordered, graded, fitted.ordering_scores(graded), work.metrics, work.convention)
+    return {name: float(values.mean()) for name, values in per_query.items()}
 
 
 BUDGET = Kind(
-    "test quality against assessor minutes: top-k preferences beside five grades",
-    SETTINGS,
-    cells,
-    compute,
-    show,
+    summary="test quality against assessor minutes: top-k preferences and five grades",
+    settings=Settings,
+    work=BudgetFit,
+    cells=cells,
+    compute=compute,
+    show=show,
     metrics=("kndcg@10", "ndcg@10"),
     rankers=("ranksvm",),
     truth="teacher",

@@ -1,16 +1,18 @@
-"""calibration: one boosted classifier, calibrated in every way: quality, normalised gains, and diversity."""
+"""calibration: one boosted classifier, calibrated in every way: quality, normalised gains and diversity."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import InputError
+from topkit.data.settings import Setting
+from topkit.metrics.significance import paired_t
 from topkit.rankers import Job, ranker
 from topkit.rankers.mixture import Mixture
 from topkit.rankers.mixture.calibration import CALIBRATIONS
@@ -20,116 +22,144 @@ from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.mixture.targets import TARGETS
 from topkit.rankers.multiclass.adaboost import FORMS, Plan
 from topkit.rankers.multiclass.adaboost_mh import fine_stages, train_boosted
-from topkit.studies.fits import fit_cell, measure_test, turns
-from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Plot, Setting, Table, Words
-from topkit.studies.plots import scatter
+from topkit.reporting.plots import new_figure, scatter
+from topkit.reporting.scores import ScoreTable
+from topkit.studies.cell import Cell, Outcome
+from topkit.studies.fits import Fit, fit_cell, measure_test, turns
+from topkit.studies.kind import Kind
+from topkit.studies.parts import Heading, Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
-from topkit.studies.sources import load
-from topkit.studies.spec import Contestant, Study
-from topkit.studies.tables import ResultTable
+from topkit.studies.sources import FoldData, load
+from topkit.studies.spec import Contestant, Source, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HELD_BACK = 0.2
 """Share of the training queries that calibrations are fitted to."""
-SETTINGS = {
-    "classifiers": Setting(["tree 8", "product 3"], "tree and a number of leaves, product and one of terms"),
-    "rounds": Setting(100, "rounds of boosting; the best is chosen on validation data"),
-}
+SMALLEST_P = 1e-300
+"""p-values are clipped here, because Fisher's method takes their logarithm."""
 
 
-def cells(study: Study) -> Iterator[Cell]:
-    """A classifier for each data set, fold and seed, with all its calibrations."""
-    for name in study.settings["classifiers"]:
-        form, _, size = str(name).partition(" ")
-        if form not in FORMS or not size.isdigit():
-            raise InputError(f"there is no classifier {name!r}", "write 'tree 8' or 'product 3'")
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the kind ``calibration``."""
+
+    classifiers: Annotated[
+        tuple[str, ...],
+        Setting("Base classifiers: 'tree' and a number of leaves, or 'product' and a number of terms."),
+    ] = ("tree 8", "product 3")
+    rounds: Annotated[
+        int, Setting("Rounds of boosting; the best round is chosen on validation data.", low=1)
+    ] = 100
+
+
+def _plan(classifier: str, rounds: int) -> Plan:
+    """The boosting plan of a classifier such as ``tree 8``."""
+    form, _, size = classifier.partition(" ")
+    if form not in FORMS or not size.isdigit():
+        raise InputError(f"unknown classifier {classifier!r}", "write 'tree 8' or 'product 3'")
+    return Plan(form, int(size), rounds)
+
+
+def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:
+    """One classifier, with all its calibrations, per data set, fold and seed."""
+    rounds = study.settings.rounds
+    plans = {name: _plan(name, rounds) for name in study.settings.classifiers}
     for turn in turns(study):
-        for name in study.settings["classifiers"]:
-            form, _, size = name.partition(" ")
-            settings = {"form": form, "size": int(size), "rounds": study.settings["rounds"]}
-            one = Contestant("adaboost-mh", name, settings)
-            yield fit_cell(study, turn, one, {"classifier": name})
+        for name, plan in plans.items():
+            settings = {"form": plan.form, "size": plan.size, "rounds": rounds}
+            contestant = Contestant("adaboost-mh", name, settings)
+            yield fit_cell(study, turn, contestant, {"classifier": name}, Fit)
 
 
-def compute(cell: Cell) -> Outcome:
-    """Train once, calibrate in every way, each at its best round on validation data; measure on test."""
-    data, what = load(cell.what["data"], cell.where), cell.what
-    made = ranker("adaboost-mh", metric=what["choose"], convention=what["convention"])
-    job = Job(
-        data.learn.train, data.learn.valid, made.measure(), what["seed"],
-        metric=what["choose"], convention=what["convention"],
-    )  # fmt: skip
-    mixture = calibrated(job, Plan(what["set"]["form"], what["set"]["size"], what["set"]["rounds"]))
-    scores = mixture.member_scores(data.learn.test)
+def compute(cell: Cell[Fit]) -> Outcome:
+    """Train once and calibrate in every way, each at its best round on validation data; measure on test."""
+    work = cell.work
+    data = load(work.data, cell.files)
+    mixture = calibrated(_job(work, data), Plan(**work.settings))
     test = data.labelled.test
     columns: dict[str, list[object]] = {"calibration": [], "query": [], "metric": [], "value": []}
-    quality = []
-    for member, given in zip(mixture.members, scores, strict=True):
-        values = measure_test(data.learn.test, test, given, what["metrics"], what["convention"])
-        quality.append(values[what["metrics"][0]])
+    headline = []
+    scores_of_members = mixture.member_scores(data.learn.test)
+    for member, scores in zip(mixture.members, scores_of_members, strict=True):
+        values = measure_test(data.learn.test, test, scores, work.metrics, work.convention)
+        headline.append(values[work.metrics[0]])
         for metric, per_query in values.items():
             columns["calibration"] += [member.head.name] * len(per_query)
             columns["query"] += test.qids
             columns["metric"] += [metric] * len(per_query)
             columns["value"] += per_query.tolist()
     names = [member.head.name for member in mixture.members]
-    return Outcome(columns, {"p-values": difference_tests(names, np.stack(quality))})
+    return Outcome(columns, {"p-values": difference_tests(names, np.stack(headline))})
+
+
+def _job(work: Fit, data: FoldData) -> Job:
+    learner: Any = ranker("adaboost-mh", metric=work.choose, convention=work.convention)
+    return Job(
+        data.learn.train,
+        data.learn.valid,
+        learner.measure(),
+        work.seed,
+        metric=work.choose,
+        convention=work.convention,
+    )
 
 
 def calibrated(job: Job, plan: Plan) -> Mixture:
-    """A member for each calibration, after the rounds that are best for it."""
+    """A member for each calibration, after the number of rounds that is best for it."""
     split = CalibrationSplit.of(job, HELD_BACK)
     trained = train_boosted(split, split.classes, plan, fine_stages(plan.rounds)[4:] or (plan.rounds,))
-    everyone = measure_members(split, [trained], CALIBRATIONS).mixture
+    mixture = measure_members(split, [trained], CALIBRATIONS).mixture
     best = [
-        max((m for m in everyone.members if m.head.name == name), key=lambda m: m.measure)
+        max((m for m in mixture.members if m.head.name == name), key=lambda m: m.measure)
         for name in CALIBRATIONS
     ]
-    return replace(everyone, members=tuple(best))
+    return replace(mixture, members=tuple(best))
 
 
 def difference_tests(names: list[str], quality: NDArray[np.float64]) -> dict[str, float]:
-    """The p-value of the paired t-test over queries' values, for each pair of target functions."""
-    from topkit.metrics.significance import paired_t
-
-    rows = {name: given for name, given in zip(names, quality, strict=True) if name in TARGETS}
+    """The p-value of the paired t-test over queries, for each pair of target functions."""
+    rows = {name: values for name, values in zip(names, quality, strict=True) if name in TARGETS}
     return {f"{a}|{b}": float(paired_t(rows[a] - rows[b])) for a, b in combinations(rows, 2)}
 
 
-def show(study: Study, results: Results) -> Iterator[Part]:
-    """Quality of each calibration, plain against normalised gains, and how far target functions differ."""
+def show(study: Study[Settings], results: Results) -> Iterator[Part]:
+    """Quality of each calibration, plain against normalised gains, and how much target functions differ."""
     which = study.metrics[0]
     for source in study.data:
         yield Heading(source.name)
-        own = results.where(data=source.name)
-        classifiers = own.levels("classifier")
-        means = own.mean(which, "calibration", "classifier")
-        rows = tuple((name, tuple(means[name, one] for one in classifiers)) for name in CALIBRATIONS)
-        note = f"{source.name}: {which}, {len(source.folds)} folds; convention {source.convention}"
-        yield Table(f"calibration-{source.name}", ResultTable(tuple(classifiers), rows, (note,)))
-        fits = own.mean(which, "calibration", "classifier", "fold", "seed")
-        pairs = [
-            (value, fits[f"{name}/ideal", *rest])
-            for (name, *rest), value in fits.items()
-            if name in REGRESSIONS
-        ]
-        figure = scatter(pairs, f"{which}, plain gains", f"{which}, gains over the ideal DCG")
-        yield Plot(f"ideal-{source.name}", figure, f"{source.name}: a point for each regression and fold.")
-        better = sum(b > a for a, b in pairs)
-        yield Words(f"{source.name}: normalised gains are better in {better} of {len(pairs)} regressions.")
-        for one in classifiers:
-            matrix = diversity(own.where(classifier=one))
+        of_source = results.where(data=source.name)
+        yield from _show_quality(source, of_source, which)
+        for classifier in of_source.levels("classifier"):
+            matrix = diversity(of_source.where(classifier=classifier))
             names = tuple(TARGETS)
-            table = tuple((name, tuple(row)) for name, row in zip(names, matrix.tolist(), strict=True))
+            rows = tuple((name, tuple(row)) for name, row in zip(names, matrix.tolist(), strict=True))
             caption = (
-                f"{source.name}, {one}: p-values of the paired t-test over the queries' {which}, "
+                f"{source.name}, {classifier}: p-values of the paired t-test on {which} per query, "
                 "folds combined by Fisher's method"
             )
-            title = f"diversity-{source.name}-{one.replace(' ', '-')}"
-            yield Table(title, ResultTable(names, table, (caption,), bold=False))
-            yield Plot(title, matrix_plot(matrix, names), caption + ".")
+            title = f"diversity-{source.name}-{classifier.replace(' ', '-')}"
+            yield TablePart(title, ScoreTable(names, rows, (caption,), bold=False))
+            yield PlotPart(title, matrix_plot(matrix, names), caption + ".")
+
+
+def _show_quality(source: Source, results: Results, which: str) -> Iterator[Part]:
+    classifiers = results.levels("classifier")
+    means = results.mean(which, "calibration", "classifier")
+    rows = tuple(
+        (name, tuple(means[name, classifier] for classifier in classifiers)) for name in CALIBRATIONS
+    )
+    note = f"{source.name}: {which}, {len(source.folds)} folds; convention {source.convention}"
+    yield TablePart(f"calibration-{source.name}", ScoreTable(tuple(classifiers), rows, (note,)))
+    fits = results.mean(which, "calibration", "classifier", "fold", "seed")
+    pairs = [
+        (value, fits[f"{name}/ideal", *rest]) for (name, *rest), value in fits.items() if name in REGRESSIONS
+    ]
+    figure = scatter(pairs, f"{which}, plain gains", f"{which}, gains divided by the ideal DCG")
+    yield PlotPart(f"ideal-{source.name}", figure, f"{source.name}: one point per regression and fold.")
+    better = sum(normalised > plain for plain, normalised in pairs)
+    yield Paragraph(f"{source.name}: normalised gains are better in {better} of {len(pairs)} regressions.")
 
 
 def diversity(results: Results) -> NDArray[np.float64]:
@@ -140,16 +170,15 @@ def diversity(results: Results) -> NDArray[np.float64]:
     matrix = np.ones((len(names), len(names)))
     for i, j in combinations(range(len(names)), 2):
         values = [outcome.facts["p-values"][f"{names[i]}|{names[j]}"] for _, outcome in results]
-        safe = np.clip(values, 1e-300, 1.0)
+        safe = np.clip(values, SMALLEST_P, 1.0)
         matrix[i, j] = matrix[j, i] = float(combine_pvalues(safe, "fisher").pvalue)
     return matrix
 
 
 def matrix_plot(matrix: NDArray[np.float64], names: tuple[str, ...]) -> Figure:
-    """A square for each pair, dark where the two hardly differ, with its p-value."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.2, 4.6), layout="constrained")
+    """One square per pair with its p-value, dark if the two hardly differ."""
+    figure = new_figure(5.2, 4.6)
+    figure.set_layout_engine("constrained")
     axes = figure.subplots()
     axes.imshow(matrix, cmap="Blues", vmin=0, vmax=1)
     axes.set_xticks(range(len(names)), names, rotation=40, ha="right")
@@ -161,10 +190,11 @@ def matrix_plot(matrix: NDArray[np.float64], names: tuple[str, ...]) -> Figure:
 
 
 CALIBRATION = Kind(
-    "one boosted classifier calibrated in every way: quality, normalised gains, diversity",
-    SETTINGS,
-    cells,
-    compute,
-    show,
+    summary="one boosted classifier calibrated in every way: quality, normalised gains, diversity",
+    settings=Settings,
+    work=Fit,
+    cells=cells,
+    compute=compute,
+    show=show,
     metrics=("ndcg@10", "err"),
 )

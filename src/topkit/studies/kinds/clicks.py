@@ -2,95 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import InputError, Page, read_pages
+from topkit.data.settings import Setting
 from topkit.metrics.significance import paired_t
 from topkit.rankers import Clicks, ranker
 from topkit.rankers.clicks.pages import pages_data
 from topkit.rankers.clicks.sweep import MIXES, mix_sweep, topic_folds
-from topkit.studies.kind import Cell, Kind, Outcome, Part, Plot, Setting, Table, Words
-from topkit.studies.plots import two_axes
+from topkit.reporting.plots import two_axes
+from topkit.reporting.scores import ScoreTable
+from topkit.studies.cell import Cell, Outcome
+from topkit.studies.kind import Kind
+from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
-from topkit.studies.sources import data_folder, fingerprint
+from topkit.studies.sources import find_file, fingerprint
 from topkit.studies.spec import Study
-from topkit.studies.tables import ResultTable
 
 Floats = NDArray[np.float64]
 
 S_CLICKS = "s-clicks"
-PARTS = ("train", "valid", "test")
-SETTINGS = {
-    "pages": Setting(
-        [f"{{data}}/clicks/{part}_per_query_quid.txt" for part in PARTS],
-        "result pages with clicks to learn from",
-    ),
-    "graded": Setting(
-        "{data}/clicks/human_label_for_NCM_per_query_quid.txt",
-        "pages with grades, to learn from and to measure",
-    ),
-    "folds": Setting(
-        5, "parts that graded queries are split into, by topic: queries of one session together"
-    ),
-    "mixes": Setting(list(MIXES), "λ: 0 is grades alone, 1 clicks alone"),
-    "memory": Setting(0.5, "prior deviation of memory weights"),
-}
 
 
-def cells(study: Study) -> Iterator[Cell]:
-    """A fit for each fold and seed; one fit serves every λ."""
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the kind ``clicks``."""
+
+    pages: Annotated[tuple[str, ...], Setting("Files of result pages with clicks to learn from.")] = tuple(
+        f"{{data}}/clicks/{part}_per_query_quid.txt" for part in ("train", "valid", "test")
+    )
+    graded: Annotated[str, Setting("Pages with grades, to learn from and to measure.")] = (
+        "{data}/clicks/human_label_for_NCM_per_query_quid.txt"
+    )
+    folds: Annotated[
+        int, Setting("Folds of the graded queries; queries of one session are in one fold.", low=2)
+    ] = 5
+    mixes: Annotated[
+        tuple[float, ...], Setting("Values of λ: 0 is grades alone, 1 clicks alone.", low=0, high=1)
+    ] = tuple(MIXES)
+    memory: Annotated[float, Setting("Prior deviation of memory weights.", above=0)] = 0.5
+
+
+@dataclass(frozen=True)
+class MixSweep:
+    """A fit on one fold that is measured at every λ. Files are named by fingerprint."""
+
+    fold: int
+    seed: int
+    pages: tuple[str, ...]
+    graded: str
+    folds: int
+    mixes: tuple[float, ...]
+    memory: float
+    metrics: tuple[str, ...]
+
+
+def cells(study: Study[Settings]) -> Iterator[Cell[MixSweep]]:
+    """One fit per fold and seed; it is measured at every λ."""
     settings = study.settings
-    files = [_file(name, study.folder) for name in (*settings["pages"], settings["graded"])]
-    prints = [fingerprint(str(path)) for path in files]
-    where = {one: str(path) for one, path in zip(prints, files, strict=True)}
-    if settings["folds"] < 2 or not all(0 <= mix <= 1 for mix in settings["mixes"]):
-        raise InputError("there must be two folds or more, and λ from 0 to 1")
+    paths = [str(find_file(name, study.folder)) for name in (*settings.pages, settings.graded)]
+    contents = [fingerprint(path) for path in paths]
+    files = dict(zip(contents, paths, strict=True))
     for seed in study.seeds:
-        for fold in range(1, settings["folds"] + 1):
-            what = {
-                "pages": prints[:-1],
-                "graded": prints[-1],
-                "folds": settings["folds"],
-                "mixes": settings["mixes"],
-                "memory": settings["memory"],
-                "metrics": list(study.metrics),
-            }
-            yield Cell(study.kind, {"fold": fold, "seed": seed}, what, where)
+        for fold in range(1, settings.folds + 1):
+            work = MixSweep(
+                fold,
+                seed,
+                tuple(contents[:-1]),
+                contents[-1],
+                settings.folds,
+                settings.mixes,
+                settings.memory,
+                study.metrics,
+            )
+            yield Cell(study.kind, {"fold": fold, "seed": seed}, work, files)
 
 
-def _file(pattern: str, folder: Path) -> Path:
-    path = folder / (pattern.replace("{data}", data_folder()) if "{data}" in pattern else pattern)
-    if not path.is_file():
-        raise InputError("there is no such file", "check the settings pages and graded", file=path)
-    return path
-
-
-def compute(cell: Cell) -> Outcome:
+def compute(cell: Cell[MixSweep]) -> Outcome:
     """Learn from all clicks and from the grades of the other folds; measure each λ on the fold's grades."""
-    what, seed = cell.what, int(cell.factors["seed"])
-    pages = [page for one in what["pages"] for page in _pages(cell.where[one])]
-    graded = pages_data(_pages(cell.where[what["graded"]]))
-    folds = np.array(topic_folds(graded.qids, pages, what["folds"], seed))
-    inside = folds == int(cell.factors["fold"]) - 1
+    work = cell.work
+    pages = [page for content in work.pages for page in _pages(cell.files[content])]
+    graded = pages_data(_pages(cell.files[work.graded]))
+    folds = np.array(topic_folds(graded.qids, pages, work.folds, work.seed))
+    inside = folds == work.fold - 1
     if not inside.any() or inside.all():
-        raise InputError("a fold has no queries, or all of them", "use fewer folds")
+        raise InputError("a fold contains no queries or all of them", "use fewer folds")
     test = graded.select(np.flatnonzero(inside))
-    # 1/position, the only feature, means the same for every query, so it is left as it is
-    made = ranker("click-label", memory=what["memory"], normalise="none", seed=seed)
-    made.fit(graded.select(np.flatnonzero(~inside)), clicks=Clicks(pages, pages_data(pages, graded=False)))
+    # 1/position, the only feature, means the same for every query, so it is not normalised
+    learner = ranker("click-label", memory=work.memory, normalise="none", seed=work.seed)
+    learner.fit(graded.select(np.flatnonzero(~inside)), clicks=Clicks(pages, pages_data(pages, graded=False)))
     rows: list[tuple[float, str, str, float]] = []
-    for metric in what["metrics"]:
-        for row in mix_sweep(made, test, pages, what["mixes"], metric):
+    for metric in work.metrics:
+        for row in mix_sweep(learner, test, pages, work.mixes, metric):
             rows += [
-                (row["mix"], q, metric, float(v)) for q, v in zip(test.qids, row["measure"], strict=True)
+                (row["mix"], qid, metric, float(value))
+                for qid, value in zip(test.qids, row["measure"], strict=True)
             ]
-            if metric == what["metrics"][0]:
-                rows += [(row["mix"], q, S_CLICKS, v) for q, v in row["s_clicks"].items()]
+            if metric == work.metrics[0]:
+                rows += [(row["mix"], qid, S_CLICKS, value) for qid, value in row["s_clicks"].items()]
     names = ("mix", "query", "metric", "value")
     return Outcome({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
 
@@ -100,49 +115,50 @@ def _pages(path: str) -> tuple[Page, ...]:
     return tuple(read_pages(path))
 
 
-def show(study: Study, results: Results) -> Iterator[Part]:
-    """The measure of grades and S_clicks against λ, and what a λ chosen on other folds brings."""
-    which, mixes = study.metrics[0], study.settings["mixes"]
+def show(study: Study[Settings], results: Results) -> Iterator[Part]:
+    """The measure of grades and S_clicks against λ, and the gain of a λ chosen on the other folds."""
+    which, mixes = study.metrics[0], study.settings.mixes
     columns = (*study.metrics, S_CLICKS)
     means = {name: results.mean(name, "mix") for name in columns}
     rows = tuple((f"λ {mix:g}", tuple(means[name][(mix,)] for name in columns)) for mix in mixes)
     queries = len(results.gather(which, "mix")[(mixes[0],)])
     note = (
-        f"by λ, {queries} graded queries in {study.settings['folds']} folds by topic; convention trec; "
-        "S_clicks over the pages learnt from"
+        f"by λ, {queries} graded queries in {study.settings.folds} folds by topic; convention trec; "
+        "S_clicks on the training pages"
     )
-    yield Table("mix", ResultTable(columns, rows, (note,)))
+    yield TablePart("mix", ScoreTable(columns, rows, (note,)))
     lines = [[means[name][(mix,)] for mix in mixes] for name in (which, S_CLICKS)]
     figure = two_axes(mixes, {which: lines[0]}, {"S_clicks": lines[1]}, ("λ", which, "S_clicks"))
-    yield Plot("mix", figure, f"{which} and S_clicks {note}.")
+    yield PlotPart("mix", figure, f"{which} and S_clicks {note}.")
     first, chosen = chosen_elsewhere(results, which, mixes)
     gain = chosen - first
-    yield Words(
-        f"λ chosen on the other folds: {which} {chosen.mean():.4f}, {gain.mean():+.4f} beside λ {mixes[0]:g} "
-        f"({first.mean():.4f}), p = {paired_t(gain):.2g} by a paired t-test over queries."
+    yield Paragraph(
+        f"λ chosen on the other folds: {which} {chosen.mean():.4f}, {gain.mean():+.4f} compared with "
+        f"λ {mixes[0]:g} ({first.mean():.4f}), p = {paired_t(gain):.2g} by a paired t-test over queries."
     )
 
 
-def chosen_elsewhere(results: Results, which: str, mixes: list[float]) -> tuple[Floats, Floats]:
-    """Values of the queries under the first λ, and under the λ that is best on the folds they are not in."""
+def chosen_elsewhere(results: Results, which: str, mixes: Sequence[float]) -> tuple[Floats, Floats]:
+    """Per query: the value under the first λ, and under the λ that is best on the other folds."""
     first: list[float] = []
     chosen: list[float] = []
     for fold in results.levels("fold"):
         others = [results.where(fold=other) for other in results.levels("fold") if other != fold]
-        means = [one.mean(which, "mix") for one in others]
+        means = [other.mean(which, "mix") for other in others]
         best = max(mixes, key=lambda mix: sum(mean[(mix,)] for mean in means))
-        own = results.where(fold=fold).gather(which, "mix")
-        first += own[(mixes[0],)].values()
-        chosen += own[(best,)].values()
+        values = results.where(fold=fold).gather(which, "mix")
+        first += values[(mixes[0],)].values()
+        chosen += values[(best,)].values()
     return np.array(first), np.array(chosen)
 
 
 CLICKS = Kind(
-    "the mix of grades and clicks that the click-and-label ranker ranks by",
-    SETTINGS,
-    cells,
-    compute,
-    show,
+    summary="the mix of grades and clicks that the click-and-label ranker ranks by",
+    settings=Settings,
+    work=MixSweep,
+    cells=cells,
+    compute=compute,
+    show=show,
     metrics=("ndcg@10",),
     learns=False,
 )

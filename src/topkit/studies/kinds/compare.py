@@ -3,80 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
 
-from topkit.metrics import metric
-from topkit.studies.fits import compute_fit, fit, fit_cell, importances, measured, scores_of, turns
-from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Setting, Table
+from topkit.data.settings import Setting
+from topkit.metrics import CORRECTIONS, TESTS
+from topkit.studies.cell import Cell, Outcome
+from topkit.studies.fits import Fit, fit, fit_cell, importances, measured, turns
+from topkit.studies.kind import Kind
+from topkit.studies.parts import Heading, Part, TablePart
 from topkit.studies.results import Results
-from topkit.studies.showing import by_query, importance_plot, score_table
+from topkit.studies.showing import best_first, by_query, importance_plot, score_table
 from topkit.studies.sources import load
 from topkit.studies.spec import Study
 
-SETTINGS = {
-    "baseline": Setting("", "the ranker that others are tested against; the first unless named"),
-    "test": Setting(
-        "t",
-        "t, wilcoxon, randomisation or tukey (all pairs at once)",
-        ("t", "wilcoxon", "randomisation", "tukey"),
-    ),
-    "correction": Setting(
-        "holm", "for the number of comparisons: holm or bonferroni", ("holm", "bonferroni")
-    ),
-    "importance": Setting(False, "measure how much each ranker leans on each feature (takes longer)"),
-}
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the kind ``compare``."""
+
+    baseline: Annotated[
+        str, Setting("The ranker that the others are tested against; the first one unless named.")
+    ] = ""
+    test: Annotated[
+        str, Setting("The significance test; tukey compares all pairs at once.", choices=tuple(TESTS))
+    ] = "t"
+    correction: Annotated[
+        str,
+        Setting("The correction for the number of comparisons.", choices=tuple(CORRECTIONS)),
+    ] = "holm"
+    importance: Annotated[
+        bool, Setting("Measure how much each ranker depends on each feature (takes longer).")
+    ] = False
 
 
-def cells(study: Study) -> Iterator[Cell]:
-    """A fit for each data set, ranker, fold and seed."""
-    more = {"importance": True} if study.settings["importance"] else {}
+@dataclass(frozen=True)
+class CompareFit(Fit):
+    """A fit that may also measure the importance of features."""
+
+    importance: bool
+
+
+def cells(study: Study[Settings]) -> Iterator[Cell[CompareFit]]:
+    """One fit per data set, ranker, fold and seed."""
     for turn in turns(study):
-        for one in study.rankers:
-            yield fit_cell(study, turn, one, {"ranker": one.name}, **more)
+        for contestant in study.rankers:
+            factors = {"ranker": contestant.name}
+            yield fit_cell(study, turn, contestant, factors, CompareFit, importance=study.settings.importance)
 
 
-def compute(cell: Cell) -> Outcome:
-    if not cell.what.get("importance"):
-        return compute_fit(cell)
-    data = load(cell.what["data"], cell.where)
-    fitted, facts = fit(cell.what, data.learn.train, data.learn.valid)
-    facts["importance"] = importances(fitted, data.learn.valid)
-    return measured(cell.what, data, scores_of(fitted, data.learn.test), facts)
+def compute(cell: Cell[CompareFit]) -> Outcome:
+    """Fit and measure; the importance of features is measured on validation data."""
+    data = load(cell.work.data, cell.files)
+    fitted, facts = fit(cell.work, data.learn.train, data.learn.valid)
+    if cell.work.importance:
+        facts["importance"] = importances(fitted, data.learn.valid)
+    return measured(cell.work, data, fitted, facts)
 
 
-def show(study: Study, results: Results) -> Iterator[Part]:
-    """A table for each data set, the best method query by query, hard queries, features."""
-    which = study.metrics[0]
+def show(study: Study[Settings], results: Results) -> Iterator[Part]:
+    """For each data set: the table, the best method query by query, hard queries, important features."""
+    which, settings = study.metrics[0], study.settings
     for source in study.data:
-        own = results.where(data=source.name)
-        evaluations = own.evaluations(study.metrics, source.convention, "ranker")
-        baseline = study.settings["baseline"] or study.rankers[0].name
+        of_source = results.where(data=source.name)
+        evaluations = of_source.evaluations(study.metrics, source.convention, "ranker")
+        baseline = settings.baseline or study.rankers[0].name
         caption = (
             f"{source.name}, {len(source.folds)} folds, settings chosen by {study.choose} on validation data"
         )
         yield Heading(source.name)
-        yield Table(
+        yield TablePart(
             source.name,
             score_table(
                 evaluations,
                 study.metrics,
                 caption,
                 baseline=baseline,
-                test=study.settings["test"],
-                correction=study.settings["correction"],
+                test=settings.test,
+                correction=settings.correction,
             ),
         )
         yield from by_query(source.name, evaluations, which, baseline)
-        sign = 1 if metric(which).measure.greater_is_better else -1
-        best = max(evaluations, key=lambda row: sign * evaluations[row].mean[which])
-        yield from importance_plot(source.name, own, best)
+        yield from importance_plot(source.name, of_source, best_first(evaluations, which)[0])
 
 
 COMPARE = Kind(
-    "rankers over folds, tested against a baseline query by query",
-    SETTINGS,
-    cells,
-    compute,
-    show,
+    summary="rankers over folds, tested against a baseline query by query",
+    settings=Settings,
+    work=CompareFit,
+    cells=cells,
+    compute=compute,
+    show=show,
     metrics=("ndcg@10", "map"),
     rankers=("bestfeature", "ranksvm", "listnet", "topk-listmle", "focusednet"),
 )

@@ -1,82 +1,101 @@
-"""fusion: how ways to fuse runs withstand rankers that know nothing, which replace some at several levels."""
+"""fusion: how ways to fuse runs withstand random rankers that replace some of the runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from typing import Annotated
 
-from topkit.data import InputError, Judgments, Run, read_qrels, read_run
-from topkit.fusion import AGGREGATORS, fuse
+import numpy as np
+
+from topkit.data import InputError, Judgments, Run, read_qrels
+from topkit.data.settings import Setting
+from topkit.fusion import AGGREGATORS, Ballots, fuse, read_rankings
 from topkit.metrics import evaluate_run
+from topkit.reporting.plots import curves
+from topkit.reporting.scores import ScoreTable
+from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import as_rows
-from topkit.studies.fusion import METHODS, replace_by_random
-from topkit.studies.kind import Cell, Kind, Outcome, Part, Plot, Setting, Table
-from topkit.studies.plots import curves
+from topkit.studies.kind import Kind
+from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
-from topkit.studies.sources import data_folder, fingerprint
+from topkit.studies.sources import find_file, find_files, fingerprint
 from topkit.studies.spec import Study
-from topkit.studies.tables import ResultTable
 
-SETTINGS = {
-    "runs": Setting("{data}/trec3/runs/*.gz", "the runs to fuse; {data} is TOPKIT_DATA, else ../shared/data"),
-    "qrels": Setting(
-        "{data}/trec3/qrels.txt", "TREC judgments, to measure the fused runs, never to fuse them"
-    ),
-    "methods": Setting(list(METHODS), "ways to fuse", tuple(AGGREGATORS)),
-    "levels": Setting([0, 10, 20, 30], "how many runs are replaced by random ones"),
-    "draws": Setting(3, "repetitions at each level (one at level 0, where nothing is drawn)"),
-    "keep": Setting(1000, "documents of a fused run kept for each query"),
-}
+METHODS = ("agreement", "ulara", "borda", "combmnz", "rrf")
+LEVELS = (0, 10, 20, 30)
 
 
-def cells(study: Study) -> Iterator[Cell]:
-    """A fusion for each method, level and draw."""
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the kind ``fusion``."""
+
+    runs: Annotated[
+        str,
+        Setting("The runs to fuse (TREC, CSV or LETOR text); {data} is TOPKIT_DATA, else ../shared/data."),
+    ] = "{data}/trec3/runs/*.gz"
+    qrels: Annotated[str, Setting("TREC judgments, used to measure the fused runs but not to fuse them.")] = (
+        "{data}/trec3/qrels.txt"
+    )
+    methods: Annotated[tuple[str, ...], Setting("Fusion methods.", choices=tuple(AGGREGATORS))] = METHODS
+    levels: Annotated[tuple[int, ...], Setting("How many runs are replaced by random ones.", low=0)] = LEVELS
+    draws: Annotated[
+        int, Setting("Repetitions per level (one at level 0, where nothing is random).", low=1)
+    ] = 3
+    keep: Annotated[int, Setting("Documents of a fused run that are kept per query.", low=1)] = 1000
+
+
+@dataclass(frozen=True)
+class Fused:
+    """A fusion of runs, some of them replaced by random rankers. Files are named by fingerprint."""
+
+    method: str
+    level: int
+    draw: int
+    runs: tuple[str, ...]
+    qrels: str
+    keep: int
+    metrics: tuple[str, ...]
+    seed: int
+
+
+def cells(study: Study[Settings]) -> Iterator[Cell[Fused]]:
+    """One fusion per method, level and draw."""
     settings = study.settings
-    runs = _files(settings["runs"], study.folder)
-    (qrels,) = _files(settings["qrels"], study.folder)[:1]
-    prints = [fingerprint(str(path)) for path in runs]
-    where = {one: str(path) for one, path in zip(prints, runs, strict=True)}
-    where[fingerprint(str(qrels))] = str(qrels)
-    for level in settings["levels"]:
-        if not 0 <= level <= len(runs):
-            raise InputError(
-                f"{level} of {len(runs)} runs cannot be replaced", f"use levels from 0 to {len(runs)}"
-            )
-        for draw in range(settings["draws"] if level else 1):
-            for method in settings["methods"]:
-                what = {
-                    "runs": prints,
-                    "qrels": fingerprint(str(qrels)),
-                    "keep": settings["keep"],
-                    "metrics": list(study.metrics),
-                    "seed": study.seeds[0],
-                }
-                yield Cell(study.kind, {"method": method, "random": level, "draw": draw}, what, where)
+    paths = [str(path) for path in find_files(settings.runs, study.folder)]
+    qrels = str(find_file(settings.qrels, study.folder))
+    files = {fingerprint(path): path for path in [*paths, qrels]}
+    runs = tuple(fingerprint(path) for path in paths)
+    for level in settings.levels:
+        for draw in range(settings.draws if level else 1):
+            for method in settings.methods:
+                work = Fused(
+                    method,
+                    level,
+                    draw,
+                    runs,
+                    fingerprint(qrels),
+                    settings.keep,
+                    study.metrics,
+                    study.seeds[0],
+                )
+                yield Cell(study.kind, {"method": method, "random": level, "draw": draw}, work, files)
 
 
-def _files(pattern: str, folder: Path) -> list[Path]:
-    name = pattern.replace("{data}", data_folder()) if "{data}" in pattern else pattern
-    whole = folder / name
-    found = sorted(whole.parent.glob(whole.name))
-    if not found:
-        raise InputError("there is no such file", "check the settings runs and qrels", file=whole)
-    return found
-
-
-def compute(cell: Cell) -> Outcome:
+def compute(cell: Cell[Fused]) -> Outcome:
     """Fuse the runs, some of them replaced; all methods see the same draws."""
-    what, level, draw = cell.what, int(cell.factors["random"]), int(cell.factors["draw"])
-    paths = tuple(cell.where[one] for one in what["runs"])
-    mixed = _mixed(paths, level, what["seed"] + 1000 * level + draw)
-    fused = fuse(list(mixed), str(cell.factors["method"]), keep=what["keep"], seed=what["seed"] + draw).run
-    result = evaluate_run(_judgments(cell.where[what["qrels"]]), fused, what["metrics"], convention="trec")
+    work = cell.work
+    paths = tuple(cell.files[content] for content in work.runs)
+    mixed = _mixed(paths, work.level, work.seed + 1000 * work.level + work.draw)
+    fused = fuse(list(mixed), work.method, keep=work.keep, seed=work.seed + work.draw).run
+    result = evaluate_run(_judgments(cell.files[work.qrels]), fused, work.metrics, convention="trec")
     return as_rows(result.qids, result.per_query, {})
 
 
 @lru_cache(maxsize=1)
 def _runs(paths: tuple[str, ...]) -> tuple[Run, ...]:
-    return tuple(read_run(path) for path in paths)
+    return tuple(run for path in paths for run in read_rankings(path))
 
 
 @lru_cache(maxsize=1)
@@ -89,28 +108,55 @@ def _judgments(path: str) -> Judgments:
     return read_qrels(path)
 
 
-def show(study: Study, results: Results) -> Iterator[Part]:
-    """Each measure against the number of random runs, a line for each method."""
-    levels = study.settings["levels"]
+def replace_by_random(runs: Sequence[Run], number: int, seed: int, length: int | None = None) -> list[Run]:
+    """The runs with ``number`` of them, drawn at random, replaced by random rankers named ``random-…``.
+
+    A random ranker draws from the documents that any of the runs returned for the query. It returns as many
+    as the longest list of the runs, or ``length``.
+    """
+    if not 0 <= number <= len(runs):
+        raise InputError(f"cannot replace {number} of {len(runs)} runs", f"use levels from 0 to {len(runs)}")
+    rng = np.random.default_rng(seed)
+    pool = Ballots.of(runs)
+    size = int(pool.lengths.max()) if length is None else length
+    replaced = set(rng.permutation(len(runs))[:number].tolist())
+    return [
+        random_ranker(pool, size, rng, f"random-{i}") if i in replaced else run for i, run in enumerate(runs)
+    ]
+
+
+def random_ranker(pool: Ballots, length: int, rng: np.random.Generator, name: str) -> Run:
+    """A ranker that returns ``length`` documents of each query's pool, drawn at random, in random order."""
+    rows, ptr = [np.zeros(0, np.int64)], [0]
+    for q in range(len(pool)):
+        chosen = rng.permutation(int(pool.pool_sizes[q]))[:length]
+        rows.append(pool.rows[pool.doc_ptr[q] + chosen])
+        ptr.append(ptr[-1] + len(chosen))
+    scores = np.concatenate([np.arange(len(part), 0, -1.0) for part in rows])
+    return Run(pool.qids, np.array(ptr), pool.source.take(np.concatenate(rows)), scores, name)
+
+
+def show(study: Study[Settings], results: Results) -> Iterator[Part]:
+    """Each measure against the number of random runs, one line per method."""
+    levels = study.settings.levels
     for which in study.metrics:
         means = results.mean(which, "method", "random")
         rows = tuple(
             (method, tuple(means[method, level] for level in levels)) for method in results.levels("method")
         )
-        note = (
-            f"{which} by the number of random runs; mean of {study.settings['draws']} draws; convention trec"
-        )
-        yield Table(f"fusion-{which}", ResultTable(tuple(map(str, levels)), rows, (note,)))
+        note = f"{which} by the number of random runs; mean of {study.settings.draws} draws; convention trec"
+        yield TablePart(f"fusion-{which}", ScoreTable(tuple(map(str, levels)), rows, (note,)))
         lines = {name: list(values) for name, values in rows}
-        yield Plot(f"fusion-{which}", curves(levels, lines, "random runs", which), note + ".")
+        yield PlotPart(f"fusion-{which}", curves(levels, lines, "random runs", which), note + ".")
 
 
 FUSION = Kind(
-    "fusion of runs, some of them replaced by random ones",
-    SETTINGS,
-    cells,
-    compute,
-    show,
+    summary="fusion of runs, some of them replaced by random ones",
+    settings=Settings,
+    work=Fused,
+    cells=cells,
+    compute=compute,
+    show=show,
     metrics=("map", "p@10"),
     learns=False,
 )

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated
 
-from topkit.studies.fits import compute_fit, fit_cell, turns
-from topkit.studies.kind import Cell, Kind, Part, Plot, Setting, Table, Words
-from topkit.studies.plots import scatter
+from topkit.data.settings import Setting
+from topkit.reporting.plots import scatter
+from topkit.reporting.scores import ScoreTable
+from topkit.studies.cell import Cell
+from topkit.studies.fits import Fit, compute_fit, fit_cell, turns
+from topkit.studies.kind import Kind
+from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.spec import Contestant, Study
-from topkit.studies.tables import ResultTable
 
 LOSSES = {"plain": "squared-gain", "normalised": "squared-ndcg"}
-SCORERS = ("linear", "mlp", "trees")
-SETTINGS = {
-    "scorers": Setting(["linear", "trees"], "linear, mlp or trees", SCORERS),
-    "leaves": Setting([4, 8, 15, 31, 63], "sizes of the trees; each is a point of the scatter"),
-}
+"""Regression target → the loss that fits it."""
 
 
-def variants(study: Study) -> Iterator[Contestant]:
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the kind ``grades``."""
+
+    scorers: Annotated[
+        tuple[str, ...], Setting("Models to fit: linear, mlp or trees.", choices=("linear", "mlp", "trees"))
+    ] = ("linear", "trees")
+    leaves: Annotated[
+        tuple[int, ...], Setting("Sizes of the trees; each is a point of the scatter plot.", low=2)
+    ] = (4, 8, 15, 31, 63)
+
+
+def variants(settings: Settings) -> Iterator[Contestant]:
     """The regressions whose targets are compared."""
-    for scorer in study.settings["scorers"]:
+    for scorer in settings.scorers:
         if scorer == "trees":
-            for leaves in study.settings["leaves"]:
+            for leaves in settings.leaves:
                 yield Contestant(
                     "gradient", f"trees of {leaves} leaves", {"scorer": "trees", "leaves": leaves}
                 )
@@ -31,45 +44,49 @@ def variants(study: Study) -> Iterator[Contestant]:
             yield Contestant("gradient", scorer, {"scorer": scorer})
 
 
-def cells(study: Study) -> Iterator[Cell]:
-    """A fit for each data set, regression, target, fold and seed."""
+def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:
+    """One fit per data set, regression, target, fold and seed."""
     for turn in turns(study):
-        for one in variants(study):
+        for variant in variants(study.settings):
             for target, loss in LOSSES.items():
-                yield fit_cell(study, turn, one, {"scorer": one.name, "target": target}, fixed={"loss": loss})
+                contestant = replace(variant, settings={**variant.settings, "loss": loss})
+                factors = {"scorer": variant.name, "target": target}
+                yield fit_cell(study, turn, contestant, factors, Fit)
 
 
-def show(study: Study, results: Results) -> Iterator[Part]:
-    """Each fit with plain gains against the same fit with normalised ones."""
+def show(study: Study[Settings], results: Results) -> Iterator[Part]:
+    """Each fit with plain gains against the same fit with normalised gains."""
     which = study.metrics[0]
     for source in study.data:
-        own = results.where(data=source.name)
-        fits = own.mean(which, "scorer", "fold", "seed", "target")
+        of_source = results.where(data=source.name)
+        fits = of_source.mean(which, "scorer", "fold", "seed", "target")
         pairs = [
             (value, fits[scorer, fold, seed, "normalised"])
             for (scorer, fold, seed, target), value in fits.items()
             if target == "plain"
         ]
-        means = own.mean(which, "scorer", "target")
+        means = of_source.mean(which, "scorer", "target")
         rows = tuple(
-            (scorer, tuple(means[scorer, target] for target in LOSSES)) for scorer in own.levels("scorer")
+            (scorer, tuple(means[scorer, target] for target in LOSSES))
+            for scorer in of_source.levels("scorer")
         )
         note = (
-            f"{source.name}: {which}, regression on gains 2^y−1 and on gains over the query's ideal DCG, "
-            f"{len(source.folds)} folds; convention {source.convention}"
+            f"{source.name}: {which}, regression on gains 2^y−1 and on gains divided by the query's ideal "
+            f"DCG, {len(source.folds)} folds; convention {source.convention}"
         )
-        yield Table(f"grades-{source.name}", ResultTable(tuple(LOSSES), rows, (note,), bold=False))
+        yield TablePart(f"grades-{source.name}", ScoreTable(tuple(LOSSES), rows, (note,), bold=False))
         figure = scatter(pairs, f"{which}, plain gains", f"{which}, normalised gains")
-        yield Plot(f"grades-{source.name}", figure, f"{source.name}: a point for each regression and fold.")
-        better = sum(b > a for a, b in pairs)
-        yield Words(f"{source.name}: normalised gains are better in {better} of {len(pairs)} fits.")
+        yield PlotPart(f"grades-{source.name}", figure, f"{source.name}: one point per regression and fold.")
+        better = sum(normalised > plain for plain, normalised in pairs)
+        yield Paragraph(f"{source.name}: normalised gains are better in {better} of {len(pairs)} fits.")
 
 
 GRADES = Kind(
-    "regression on gains, plain and divided by the query's ideal DCG",
-    SETTINGS,
-    cells,
-    compute_fit,
-    show,
+    summary="regression on gains, plain and divided by the query's ideal DCG",
+    settings=Settings,
+    work=Fit,
+    cells=cells,
+    compute=compute_fit,
+    show=show,
     metrics=("ndcg@10",),
 )

@@ -1,62 +1,89 @@
-"""labelling: judgments that each strategy asks for, and how right its top k are when assessors err."""
+"""labelling: how many judgments each strategy asks for, and how right its top k is if assessors err."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
-from topkit.data import InputError
+from topkit.data.settings import Setting
 from topkit.labelling import STRATEGIES, lower_bound
-from topkit.labelling.simulate import Setting as Simulated
+from topkit.labelling.simulate import Setting as Simulation
 from topkit.labelling.simulate import simulate
-from topkit.studies.kind import Cell, Kind, Outcome, Part, Plot, Setting, Table
-from topkit.studies.plots import curves
+from topkit.reporting.plots import curves
+from topkit.reporting.scores import ScoreTable
+from topkit.studies.cell import Cell, Outcome
+from topkit.studies.kind import Kind
+from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.spec import Study
-from topkit.studies.tables import ResultTable
 
 MEASURED = ("judgments", "documents_read", "found", "exact", "tau")
 COMPARING = tuple(name for name in STRATEGIES if name != "graded")
-SETTINGS = {
-    "strategies": Setting([name for name in COMPARING if name != "reliable"], "which strategies", COMPARING),
-    "lengths": Setting([20, 50], "documents of a list"),
-    "k": Setting(10, "how many are ordered"),
-    "errors": Setting([0.0, 0.05, 0.1], "share of wrong answers"),
-    "orders": Setting(50, "random true orders for each cell"),
-}
+"""The strategies that compare documents instead of grading them."""
 
 
-def cells(study: Study) -> Iterator[Cell]:
-    """A simulation for each strategy, length, error rate and seed."""
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the kind ``labelling``."""
+
+    strategies: Annotated[tuple[str, ...], Setting("The strategies to simulate.", choices=COMPARING)] = tuple(
+        name for name in COMPARING if name != "reliable"
+    )
+    lengths: Annotated[tuple[int, ...], Setting("Documents per list.", low=1)] = (20, 50)
+    k: Annotated[int, Setting("Documents to put in order.", low=1)] = 10
+    errors: Annotated[
+        tuple[float, ...], Setting("Shares of wrong answers, below 0.5.", low=0, high=0.499)
+    ] = (
+        0.0,
+        0.05,
+        0.1,
+    )
+    orders: Annotated[int, Setting("Random true orders per cell.", low=1)] = 50
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A simulation of one strategy."""
+
+    strategy: str
+    n: int
+    k: int
+    error: float
+    orders: int
+    seed: int
+
+
+def cells(study: Study[Settings]) -> Iterator[Cell[Simulated]]:
+    """One simulation per strategy, length, error rate and seed."""
     settings = study.settings
-    if not all(0 <= error < 0.5 for error in settings["errors"]):
-        raise InputError(f"errors must be from 0 to below 0.5, not {settings['errors']}")
-    for length in settings["lengths"]:
-        for error in settings["errors"]:
-            for strategy in settings["strategies"]:
+    for length in settings.lengths:
+        for error in settings.errors:
+            for strategy in settings.strategies:
                 for seed in study.seeds:
                     factors = {"strategy": strategy, "n": length, "error": error, "seed": seed}
-                    yield Cell(study.kind, factors, {"k": settings["k"], "orders": settings["orders"]})
+                    work = Simulated(strategy, length, settings.k, error, settings.orders, seed)
+                    yield Cell(study.kind, factors, work)
 
 
-def compute(cell: Cell) -> Outcome:
-    """Means over random orders, the same for all strategies."""
-    factors = cell.factors
-    setting = Simulated(factors["strategy"], factors["n"], cell.what["k"], factors["error"])
-    (found,) = simulate([setting], cell.what["orders"], factors["seed"])
-    values = asdict(found)
+def compute(cell: Cell[Simulated]) -> Outcome:
+    """Means over random orders, the same orders for all strategies."""
+    work = cell.work
+    simulation = Simulation(work.strategy, work.n, work.k, work.error)
+    (outcome,) = simulate([simulation], work.orders, work.seed)
+    values = asdict(outcome)
     return Outcome({"metric": list(MEASURED), "value": [float(values[name]) for name in MEASURED]})
 
 
-def show(study: Study, results: Results) -> Iterator[Part]:
+def show(study: Study[Settings], results: Results) -> Iterator[Part]:
     """For each length, judgments beside the lower bound, and the share of the top k found, by error."""
-    k, errors = study.settings["k"], study.settings["errors"]
+    k, errors = study.settings.k, study.settings.errors
     strategies = results.levels("strategy")
-    for n in study.settings["lengths"]:
-        own = results.where(n=n)
-        asked = own.mean("judgments", "strategy", "error")
-        found = own.mean("found", "strategy", "error")
-        read = own.mean("documents_read", "strategy", "error")
+    for n in study.settings.lengths:
+        of_length = results.where(n=n)
+        asked = of_length.mean("judgments", "strategy", "error")
+        found = of_length.mean("found", "strategy", "error")
+        read = of_length.mean("documents_read", "strategy", "error")
         rows = tuple(
             (
                 strategy,
@@ -69,24 +96,25 @@ def show(study: Study, results: Results) -> Iterator[Part]:
             for strategy in strategies
         )
         note = (
-            f"n = {n}, k = {k}, {study.settings['orders']} orders; judgments at error {errors[0]:g} "
+            f"n = {n}, k = {k}, {study.settings.orders} orders; judgments at error {errors[0]:g} "
             f"(lower bound {lower_bound(n, k):.1f}), and the share of the true top {k} found, by error"
         )
         columns = ("judgments", "documents read", *(f"found {error:g}" for error in errors))
-        up = (False, False, *(True for _ in errors))
-        yield Table(f"labelling-{n}", ResultTable(columns, rows, (note,), up))
+        greater_is_better = (False, False, *(True for _ in errors))
+        yield TablePart(f"labelling-{n}", ScoreTable(columns, rows, (note,), greater_is_better))
         lines = {strategy: [found[strategy, error] for error in errors] for strategy in strategies}
-        yield Plot(
+        yield PlotPart(
             f"labelling-{n}", curves(errors, lines, "error rate", f"share of the top {k} found"), note + "."
         )
 
 
 LABELLING = Kind(
-    "labelling strategies on simulated orders, by error rate",
-    SETTINGS,
-    cells,
-    compute,
-    show,
+    summary="labelling strategies on simulated orders, by error rate",
+    settings=Settings,
+    work=Simulated,
+    cells=cells,
+    compute=compute,
+    show=show,
     metrics=(),
     learns=False,
 )

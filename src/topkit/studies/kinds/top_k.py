@@ -1,71 +1,92 @@
-"""k: is the top k of a full order enough to learn from? Training truth is cut at k, the test is not."""
+"""k: is the top k of a full order enough to learn from? Training truth is cut at k, test truth is not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
 
 from topkit.data import Dataset
+from topkit.data.settings import Setting
 from topkit.rankers import settings_of
-from topkit.studies.fits import TOP, fit, fit_cell, measured, scores_of, turns
-from topkit.studies.kind import Cell, Heading, Kind, Outcome, Part, Plot, Setting, Table, Words
-from topkit.studies.plots import curves
+from topkit.reporting.plots import curves
+from topkit.reporting.scores import ScoreTable
+from topkit.studies.cell import Cell, Outcome
+from topkit.studies.fits import TOP, Fit, fit, fit_cell, measured, turns
+from topkit.studies.kind import Kind
+from topkit.studies.parts import Heading, Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import load
 from topkit.studies.spec import Study
-from topkit.studies.tables import ResultTable
 
 ALL = 0
-SETTINGS = {
-    "ks": Setting([1, 2, 3, 5, 7, 10, 15, 20, 30, ALL], "where the training truth is cut; 0 keeps all of it"),
-}
+"""The k that means no cut."""
+KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, ALL)
 
 
-def cells(study: Study) -> Iterator[Cell]:
-    """A fit for each data set, ranker, k, fold and seed."""
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the kind ``k``."""
+
+    ks: Annotated[tuple[int, ...], Setting("Where the training truth is cut; 0 keeps all of it.", low=0)] = KS
+
+
+@dataclass(frozen=True)
+class CutFit(Fit):
+    """A fit on training truth that is cut at k."""
+
+    k: int
+
+
+def cells(study: Study[Settings]) -> Iterator[Cell[CutFit]]:
+    """One fit per data set, ranker, k, fold and seed."""
     for turn in turns(study):
-        for one in study.rankers:
-            for k in study.settings["ks"]:
-                yield fit_cell(study, turn, one, {"ranker": one.name, "k": k}, k=k)
+        for contestant in study.rankers:
+            for k in study.settings.ks:
+                yield fit_cell(study, turn, contestant, {"ranker": contestant.name, "k": k}, CutFit, k=k)
 
 
-def compute(cell: Cell) -> Outcome:
+def compute(cell: Cell[CutFit]) -> Outcome:
     """Train on the truth cut at k; choose by the top ten of the validation truth; test as always.
 
-    Rankers with a setting k get it; for the others the labels of the cut truth say all.
+    Rankers with a setting k receive it; the others learn it from the labels of the cut truth.
     """
-    data = load(cell.what["data"], cell.where)
-    k, seed = cell.what["k"], cell.what["seed"]
-    train = cut(data.learn.train, k, seed)
+    work = cell.work
+    data = load(work.data, cell.files)
+    train = cut(data.learn.train, work.k, work.seed)
     settings = {}
-    if "k" in settings_of(cell.what["ranker"], **cell.what["set"]):
-        settings["k"] = k or int(train.lengths.max())
-    fitted, facts = fit(cell.what, train, data.learn.valid.top_k(TOP, seed), **settings)
-    return measured(cell.what, data, scores_of(fitted, data.learn.test), facts)
+    if "k" in settings_of(work.ranker, **work.settings):
+        settings["k"] = work.k or int(train.lengths.max())
+    fitted, facts = fit(work, train, data.learn.valid.top_k(TOP, work.seed), **settings)
+    return measured(work, data, fitted, facts)
 
 
 def cut(data: Dataset, k: int, seed: int) -> Dataset:
-    """The truth cut at k; all of it for 0: the full order, or the grades as they are."""
+    """The data with its truth cut at k; unchanged for 0: the full order, or the grades."""
     return data if k == ALL else data.top_k(k, seed)
 
 
-def show(study: Study, results: Results) -> Iterator[Part]:
-    """Each measure against k, a line for each ranker."""
-    ks = study.settings["ks"]
+def show(study: Study[Settings], results: Results) -> Iterator[Part]:
+    """Each measure against k, one line per ranker."""
+    ks = study.settings.ks
     names = ["all" if k == ALL else str(k) for k in ks]
     for source in study.data:
         yield Heading(source.name)
-        own = results.where(data=source.name)
+        of_source = results.where(data=source.name)
         for which in study.metrics:
-            means = own.mean(which, "ranker", "k")
-            rows = tuple((one.name, tuple(means[one.name, k] for k in ks)) for one in study.rankers)
+            means = of_source.mean(which, "ranker", "k")
+            rows = tuple(
+                (contestant.name, tuple(means[contestant.name, k] for k in ks))
+                for contestant in study.rankers
+            )
             note = (
-                f"{source.name}: {which} on the test part by the k that training truth is cut at, "
+                f"{source.name}: {which} on the test part by the k at which training truth is cut, "
                 f"{len(source.folds)} folds; convention {source.convention}"
             )
-            yield Table(f"k-{source.name}-{which}", ResultTable(tuple(names), rows, (note,), bold=False))
+            yield TablePart(f"k-{source.name}-{which}", ScoreTable(tuple(names), rows, (note,), bold=False))
             for row, values in rows:
-                yield Words(f"{source.name}, {which}: {row} {settles(names, values)}")
-            yield Plot(
+                yield Paragraph(f"{source.name}, {which}: {row} {settles(names, values)}")
+            yield PlotPart(
                 f"k-{source.name}-{which}",
                 curves(ks, {name: list(values) for name, values in rows}, "k", which, even=True, names=names),
                 note + ".",
@@ -85,11 +106,12 @@ def settles(names: list[str], values: tuple[float, ...]) -> str:
 
 
 TOP_K = Kind(
-    "test quality against the k that the training truth is cut at",
-    SETTINGS,
-    cells,
-    compute,
-    show,
+    summary="test quality against the k at which the training truth is cut",
+    settings=Settings,
+    work=CutFit,
+    cells=cells,
+    compute=compute,
+    show=show,
     metrics=("kndcg@10", "ndcg@10"),
     rankers=("ranksvm", "rankboost", "ranknet", "topk-listmle"),
 )

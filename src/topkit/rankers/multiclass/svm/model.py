@@ -11,7 +11,7 @@ import numpy as np
 from topkit.data import Dataset
 from topkit.rankers.mixture.staged import Staged
 from topkit.scorers import Floats, Parts
-from topkit.scorers.network import filled, row_products
+from topkit.scorers.model import filled, row_products
 
 
 @dataclass(frozen=True)

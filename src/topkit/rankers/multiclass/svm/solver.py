@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topkit.compute import Trace
 from topkit.rankers.multiclass.svm.model import LinearClasses
 from topkit.scorers import Floats, Report, silent
-from topkit.scorers.network import filled
+from topkit.scorers.model import filled
 
 Ints = NDArray[np.int64]
 

@@ -1,15 +1,16 @@
-"""A report as one HTML file: tables, SVG plots and words, with nothing to fetch from elsewhere."""
+"""A report as a single HTML file: text, tables and SVG plots, with no external resources."""
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Mapping
 from html import escape
-from os import PathLike
 from typing import TYPE_CHECKING
 
-from topkit.data.files import text_writer
-from topkit.studies.tables import ResultTable
+from topkit.data.files import FilePath, text_writer
+from topkit.reporting.plots import write_svg
+from topkit.reporting.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,12 +41,12 @@ code { background: var(--soft); padding: .1rem .3rem; border-radius: 4px; }
 """
 
 
-class Report:
-    """Collects parts in order; everything given as text is escaped.
+class Page:
+    """Collects the parts of a page in order; all text is escaped.
 
-    >>> report = Report("Two systems")
-    >>> report.words("Both were tried on 29 queries.")
-    >>> "<p>Both were tried on 29 queries.</p>" in report.html()
+    >>> page = Page("Two systems")
+    >>> page.paragraph("Both were tested on 29 queries.")
+    >>> "<p>Both were tested on 29 queries.</p>" in page.html()
     True
     """
 
@@ -54,47 +55,31 @@ class Report:
         self._parts: list[str] = []
 
     def heading(self, text: str) -> None:
+        """A heading of the second level."""
         self._parts.append(f"<h2>{escape(text)}</h2>")
 
-    def words(self, text: str) -> None:
-        """A paragraph; `code` between backticks."""
+    def paragraph(self, text: str) -> None:
+        """A paragraph; text between backticks is shown as code."""
         marked = re.sub("`([^`]*)`", r"<code>\1</code>", escape(text, quote=False))
         self._parts.append(f"<p>{marked}</p>")
 
     def code(self, text: str) -> None:
-        """Text as it is, such as a file."""
+        """Preformatted text, such as the content of a file."""
         self._parts.append(f"<pre>{escape(text, quote=False)}</pre>")
 
-    def facts(self, figures: dict[str, str]) -> None:
-        """Large figures with what they are."""
-        items = "".join(f"<li><b>{escape(v)}</b>{escape(k)}</li>" for k, v in figures.items())
+    def figures(self, values: Mapping[str, str]) -> None:
+        """Large numbers, each with its description: description → number."""
+        items = "".join(f"<li><b>{escape(v)}</b>{escape(k)}</li>" for k, v in values.items())
         self._parts.append(f'<ul class="facts">{items}</ul>')
 
-    def table(self, table: ResultTable) -> None:
-        """A result table, the best of each column in bold and the notes below it."""
-        best = table.best()
-        head = "".join(f"<th scope='col'>{escape(text)}</th>" for text in ("", *table.columns))
-        rows = []
-        for (name, _), cells in zip(table.rows, table.cells(), strict=True):
-            texts = [
-                f"<b>{escape(text)}</b>" if (name, column) in best else escape(text)
-                for column, text in zip(table.columns, cells[1:], strict=True)
-            ]
-            cells_html = "".join(f"<td>{text}</td>" for text in texts)
-            rows.append(f"<tr><th scope='row'>{escape(name)}</th>{cells_html}</tr>")
-        notes = "<br>".join(map(escape, table.notes))
-        self._parts.append(
-            f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div><p class='note'>{notes}</p>"
-        )
+    def table(self, table: Table) -> None:
+        """A table with its notes."""
+        self._parts.append(table.html())
 
-    def figure(self, figure: Figure, caption: str) -> None:
-        """A matplotlib figure as SVG in the page; the caption is what a screen reader says."""
-        import matplotlib as mpl
-
+    def plot(self, figure: Figure, caption: str) -> None:
+        """A matplotlib figure as inline SVG; screen readers read the caption."""
         stream = io.StringIO()
-        with mpl.rc_context({"svg.hashsalt": "topkit"}):  # the same figure is the same file
-            figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+        write_svg(figure, stream)
         svg = stream.getvalue()
         svg = svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
         self._parts.append(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>")
@@ -108,7 +93,7 @@ class Report:
             f"<body><h1>{escape(self.title)}</h1>{''.join(self._parts)}</body></html>\n"
         )
 
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write the page, whole or not at all."""
+    def write(self, path: FilePath) -> None:
+        """Write the page to a file, completely or not at all."""
         with text_writer(path) as stream:
             stream.write(self.html())

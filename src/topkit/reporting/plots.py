@@ -1,24 +1,62 @@
-"""The few plots that reports share, drawn alike."""
+"""The plots that reports share, in one style. matplotlib is imported when the first plot is drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import IO, TYPE_CHECKING, Any
+
+from topkit.compute import require
+from topkit.data import InputError
+from topkit.data.files import FilePath, written_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MARKERS = "osD^vPX*"
-BLUE, GREY = "#0b6bcb", "#8a939e"
+"""Lines differ by marker as well as by colour, for readers who cannot see colours."""
+FIGURE_FORMATS = ("svg", "png", "pdf")
+BLUE, GREY, BLACK = "#0b6bcb", "#8a939e", "#1b1f24"
 
 Band = Sequence[tuple[float, float]]
+"""The (low, high) ends of an interval at each point of a line."""
+
+
+def new_figure(width: float = 5.6, height: float = 3.4) -> Figure:
+    """An empty figure that needs no display; size in inches."""
+    figure: Figure = require("matplotlib.figure", "plots").Figure(figsize=(width, height))
+    return figure
+
+
+def save_figure(figure: Figure, path: FilePath, dpi: int = 150) -> None:
+    """Write a figure in the format of the file name's ending (.svg, .png, .pdf), completely or not at all."""
+    suffix = str(path).rpartition(".")[2].lower()
+    if suffix not in FIGURE_FORMATS:
+        raise InputError(
+            "unknown figure format", f"end the name with .{', .'.join(FIGURE_FORMATS)}", file=path
+        )
+    metadata = {"Date": None} if suffix == "svg" else None
+    with written_whole(path) as temporary, _reproducible():
+        figure.savefig(temporary, format=suffix, dpi=dpi, bbox_inches="tight", metadata=metadata)
+
+
+def write_svg(figure: Figure, stream: IO[str]) -> None:
+    """Write a figure as SVG; the same figure always gives the same text."""
+    with _reproducible():
+        figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
+
+
+def _reproducible() -> AbstractContextManager[Any]:
+    """Identifiers inside an SVG file derive from this salt instead of from a random number."""
+    context: AbstractContextManager[Any] = require("matplotlib", "plots").rc_context(
+        {"svg.hashsalt": "topkit"}
+    )
+    return context
 
 
 def _axes(x_label: str, y_label: str, height: float = 3.4) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.6, height))
+    figure = new_figure(height=height)
     axes = figure.subplots()
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
@@ -27,9 +65,26 @@ def _axes(x_label: str, y_label: str, height: float = 3.4) -> tuple[Figure, Axes
     return figure, axes
 
 
-def _legend(axes: Axes) -> None:
+def _legend(axes: Axes, handles: Sequence[Any] | None = None) -> None:
     """Names below the plot, where they take no width: phones are narrow."""
-    axes.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, fontsize="small")
+    axes.legend(
+        handles=handles,
+        frameon=False,
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.18),
+        ncols=3,
+        fontsize="small",
+    )
+
+
+def _line(
+    axes: Axes, name: str, number: int, x: Sequence[float], y: Sequence[float], band: Band | None
+) -> None:
+    """A line with markers and the interval around it."""
+    (line,) = axes.plot(x, y, marker=MARKERS[number % len(MARKERS)], markersize=4, label=name)
+    if band is not None:
+        low, high = zip(*band, strict=True)
+        axes.fill_between(x, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
 
 
 def curves(
@@ -42,18 +97,14 @@ def curves(
     even: bool = False,
     names: Sequence[str] | None = None,
 ) -> Figure:
-    """One line for each name; markers differ too, so that colours are not needed to tell them apart.
+    """One line per name.
 
-    bands: intervals around a line. even: places of x at even distances, whatever their values. names: what is
-    written at the places.
+    bands: intervals around a line. even: place the x values at equal distances. names: tick labels for x.
     """
     figure, axes = _axes(x_label, y_label)
     places = list(range(len(x))) if even else list(x)
     for i, (name, values) in enumerate(lines.items()):
-        (line,) = axes.plot(places, values, marker=MARKERS[i % len(MARKERS)], markersize=4, label=name)
-        if bands is not None and name in bands:
-            low, high = zip(*bands[name], strict=True)
-            axes.fill_between(places, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+        _line(axes, name, i, places, values, (bands or {}).get(name))
     if even or len(x) <= 12:
         axes.set_xticks(places, names or [f"{value:g}" for value in x])
     _legend(axes)
@@ -68,14 +119,11 @@ def paths(
     bands: Mapping[str, Band] | None = None,
     log: bool = False,
 ) -> Figure:
-    """Lines whose points have x values of their own."""
+    """Lines as (x, y) points, each with its own x values."""
     figure, axes = _axes(x_label, y_label)
     for i, (name, points) in enumerate(lines.items()):
         x, y = zip(*points, strict=True)
-        (line,) = axes.plot(x, y, marker=MARKERS[i % len(MARKERS)], markersize=4, label=name)
-        if bands is not None and name in bands:
-            low, high = zip(*bands[name], strict=True)
-            axes.fill_between(x, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
+        _line(axes, name, i, x, y, (bands or {}).get(name))
     if log:
         axes.set_xscale("log")
         ticks = sorted({x for points in lines.values() for x, _ in points})
@@ -91,13 +139,13 @@ def two_axes(
     right: Mapping[str, Sequence[float]],
     labels: tuple[str, str, str],
 ) -> Figure:
-    """Lines of two measures that differ in range: dark ones by the left axis, blue ones by the right."""
+    """Lines of two measures with different ranges: black lines on the left axis, blue ones on the right."""
     figure, axes = _axes(labels[0], labels[1])
     other = axes.twinx()
     other.set_ylabel(labels[2], color=BLUE)
     other.spines[["top"]].set_visible(False)
     handles = []
-    for place, lines, colour, fill in ((axes, left, "#1b1f24", "full"), (other, right, BLUE, "none")):
+    for place, lines, colour, fill in ((axes, left, BLACK, "full"), (other, right, BLUE, "none")):
         for i, (name, values) in enumerate(lines.items()):
             handles += place.plot(
                 x,
@@ -108,19 +156,12 @@ def two_axes(
                 markersize=4,
                 label=name,
             )
-    axes.legend(
-        handles=handles,
-        frameon=False,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.18),
-        ncols=3,
-        fontsize="small",
-    )
+    _legend(axes, handles)
     return figure
 
 
 def scatter(points: Sequence[tuple[float, float]], x_label: str, y_label: str) -> Figure:
-    """Two values of each query; above the diagonal the second is larger."""
+    """Two values per query; above the diagonal the second one is larger."""
     figure, axes = _axes(x_label, y_label, height=4.6)
     low = min((min(pair) for pair in points), default=0.0)
     high = max((max(pair) for pair in points), default=1.0)
@@ -133,7 +174,7 @@ def scatter(points: Sequence[tuple[float, float]], x_label: str, y_label: str) -
 
 
 def bars(values: Mapping[str, float], x_label: str) -> Figure:
-    """A bar for each name, the first on top."""
+    """One bar per name, the first at the top."""
     figure, axes = _axes(x_label, "", height=0.6 + 0.28 * len(values))
     names = list(values)[::-1]
     axes.barh(names, [values[name] for name in names], color=BLUE)
@@ -142,18 +183,16 @@ def bars(values: Mapping[str, float], x_label: str) -> Figure:
 
 
 def histogram(values: Sequence[int], x_label: str, y_label: str) -> Figure:
-    """How often each whole number occurs."""
-    from matplotlib.ticker import MaxNLocator
-
+    """How often each integer occurs."""
     figure, axes = _axes(x_label, y_label)
     counts = {value: list(values).count(value) for value in range(min(values), max(values) + 1)}
     axes.bar(list(counts), list(counts.values()), color=BLUE)
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(require("matplotlib.ticker", "plots").MaxNLocator(integer=True))
     return figure
 
 
 def bins(edges: Sequence[float], counts: Sequence[int], x_label: str, y_label: str) -> Figure:
-    """A histogram that is counted already."""
+    """A histogram from bin edges and counts."""
     figure, axes = _axes(x_label, y_label)
     axes.stairs(counts, edges, fill=True, color=BLUE)
     axes.axvline(0.0, color=GREY, linewidth=1)

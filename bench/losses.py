@@ -67,9 +67,9 @@ def ratios() -> None:
     for name, settings, goal in [*TARGETS, *((name, settings, np.inf) for name, settings in OTHERS)]:
         found = []
         for labels in (grades, top):
-            loss = tk.loss(name, **settings)
-            loss(scores, labels, ptr)
-            exp, ours = seconds(lambda: np.exp(scores), lambda: loss(scores, labels, ptr))  # noqa: B023
+            objective = tk.loss(name, **settings).on(labels, ptr)
+            objective(scores)
+            exp, ours = seconds(lambda: np.exp(scores), lambda: objective(scores))  # noqa: B023
             found.append(ours / exp)
         shown = " ".join(f"{key}={value}" for key, value in settings.items())
         wanted = f"{goal:5.0f}" if np.isfinite(goal) else ""

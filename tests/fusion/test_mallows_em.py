@@ -14,7 +14,7 @@ import topkit as tk
 from topkit.compute import NotConverged
 from topkit.data import InputError, Run
 from topkit.fusion import Ballots, fuse, kendall_distance, top_k_distance
-from topkit.fusion.mallows import Problem, Sampler, fit_mallows, sample, scale_reduction
+from topkit.fusion.mallows import Problem, Sampler, Sampling, fit_mallows, sample, scale_reduction
 from topkit.fusion.mallows.kernels import all_distances, metropolis
 from topkit.fusion.pairs import pair_support
 
@@ -139,7 +139,7 @@ def test_sampled_em_is_as_likely_as_exact_em(problem: Problem) -> None:
     from topkit.fusion.mallows.em import _ExactStep
 
     exact = fit_mallows(problem, estimate="exact", tolerance=1e-9, max_steps=400)
-    sampled = fit_mallows(problem, sweeps=200, chains=4, tolerance=1e-6, max_steps=1000, seed=2)
+    sampled = fit_mallows(problem, Sampling(4, 200, 2), tolerance=1e-6, max_steps=1000)
     likelihood = _ExactStep(problem, problem.law)
     assert likelihood(exact.theta)[1] - likelihood(sampled.theta)[1] < 0.1
     np.testing.assert_allclose(sampled.theta[1:], exact.theta[1:], atol=0.1)
@@ -152,7 +152,7 @@ def test_sampled_distances_agree_with_enumeration() -> None:
         theta = np.array([-0.8, -0.5, -0.3, -0.05])
         expected, _ = _ExactStep(problem, problem.law)(theta)
         starts = problem.borda_orders(np.ones(4))
-        draws = Sampler(problem, starts, chains=4, sweeps=50, seed=0).draw(theta, 500, thin=20)
+        draws = Sampler(problem, starts, Sampling(4, 50, 0)).draw(theta, 500, thin=20)
         found = sum(one[0] for one in draws)
         np.testing.assert_allclose(found, expected, rtol=0.02)
 

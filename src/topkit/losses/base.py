@@ -13,8 +13,8 @@ with :class:`topkit.data.settings.Setting`. Two things are optional:
 - ``define(function, prepare)``: ``prepare(labels, ptr, **settings)`` does the work that depends on the labels
   alone, such as sorting. It runs once, when the loss is bound to labels, and the function gets its result in
   place of the labels.
-- A parameter ``curved: bool``: False means that nobody asked for the curvature, and the function may return
-  an empty array for it to save time.
+- A parameter ``curved: bool``: False means that the curvature is not needed, and the function may return an
+  empty array for it to save time.
 
 This file cuts the queries into chunks, calls the function for each chunk on threads, joins the results and
 applies the query weights.

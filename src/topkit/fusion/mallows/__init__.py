@@ -1,7 +1,7 @@
 """The Mallows model of rankings: the model, EM for rankers of different skill, and fusion."""
 
 from topkit.fusion.mallows.dispersion import ListLaw
-from topkit.fusion.mallows.em import MallowsFit, Problem, Sampler, fit_mallows
+from topkit.fusion.mallows.em import MallowsFit, Problem, Sampler, Sampling, fit_mallows
 from topkit.fusion.mallows.fusion import mallows, scale_reduction
 from topkit.fusion.mallows.model import (
     expected_distance,
@@ -17,6 +17,7 @@ __all__ = [
     "MallowsFit",
     "Problem",
     "Sampler",
+    "Sampling",
     "expected_distance",
     "expected_top_k_distance",
     "fit_mallows",

@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 Estimate = Annotated[
     str, Setting("How EM computes expected distances.", choices=("metropolis", "borda", "exact"))
 ]
+Draw = tuple[Floats, NDArray[np.int64], Floats, float]
+"""Of one query: mean distances, place counts, energies (chain × sample), share of accepted moves."""
+
 SAMPLES = 20
 """Samples of each chain per E step: the M step averages over all queries, so few are enough."""
 STEADY = 10
@@ -66,6 +69,16 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Sampling:
+    """How centres are sampled: Metropolis chains per query, their steps, and the seed."""
+
+    chains: int = 2
+    sweeps: int = 10
+    """Steps of a chain, as a multiple of the pool size."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class MallowsFit:
     """θ of each ranker, with the trace of EM."""
 
@@ -77,13 +90,11 @@ class MallowsFit:
 
 def fit_mallows(
     problem: Problem,
+    sampling: Sampling | None = None,
     *,
     estimate: Estimate = "metropolis",
-    chains: int = 2,
-    sweeps: int = 10,
     tolerance: float = 1e-4,
     max_steps: int = 100,
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> MallowsFit:
     """Maximum-likelihood θ of the extended Mallows model by EM, started from the plain Borda count.
@@ -99,7 +110,7 @@ def fit_mallows(
     theta = law.solve(_total(problem, orders))
     expected: Callable[[Floats], tuple[Floats, float | None]]
     if estimate == "metropolis":
-        expected = Sampler(problem, orders, chains, sweeps, seed)
+        expected = Sampler(problem, orders, sampling or Sampling())
     elif estimate == "borda":
         expected = _BordaStep(problem)
     else:
@@ -136,13 +147,11 @@ class Sampler:
     that chains that have not mixed differ.
     """
 
-    def __init__(
-        self, problem: Problem, starts: list[NDArray[np.int64]], chains: int, sweeps: int, seed: int
-    ) -> None:
-        self.problem, self.sweeps = problem, sweeps
-        self.rng = np.random.default_rng(seed)
+    def __init__(self, problem: Problem, starts: list[NDArray[np.int64]], sampling: Sampling) -> None:
+        self.problem, self.sweeps = problem, sampling.sweeps
+        self.rng = np.random.default_rng(sampling.seed)
         self.states = [
-            [order.copy() if chain == 0 else self._random_list(q, order) for chain in range(chains)]
+            [order.copy() if chain == 0 else self._random_list(q, order) for chain in range(sampling.chains)]
             for q, order in enumerate(starts)
         ]
         self.burned_in = False
@@ -164,7 +173,7 @@ class Sampler:
 
     def draw(
         self, theta: Floats, samples: int, *, thin: int | None = None, places: bool = False
-    ) -> list[tuple[Floats, NDArray[np.int64], Floats, float]]:
+    ) -> list[Draw]:
         """For each query: mean distances, place counts, energies (chain × sample), share accepted.
 
         thin: steps between samples, as a multiple of the list's length; by default the samples spread over
@@ -177,7 +186,7 @@ class Sampler:
         problem, burn = self.problem, 0 if self.burned_in else self.sweeps
         self.burned_in = True
 
-        def run(q: int) -> tuple[Floats, NDArray[np.int64], Floats, float]:
+        def run(q: int) -> Draw:
             n, depth = int(problem.ballots.pool_sizes[q]), int(problem.depths[q])
             counts = np.zeros((n, depth if places else 0), np.int64)
             support = pair_support(problem.ballots, q, weights)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
-from topkit.fusion.mallows.em import EXACT_LIMIT, Estimate, Problem, Sampler, fit_mallows
+from topkit.fusion.mallows.em import EXACT_LIMIT, Draw, Estimate, Problem, Sampler, Sampling, fit_mallows
 from topkit.fusion.pairs import Depth, in_cut, with_rest
 from topkit.fusion.result import Outcome, Progress, across_queries
 
@@ -58,35 +58,37 @@ def mallows(
     problem = Problem.of(cut)
     fit = fit_mallows(
         problem,
+        Sampling(chains, sweeps, seed),
         estimate=estimate,
-        chains=chains,
-        sweeps=sweeps,
         tolerance=tolerance,
         max_steps=max_steps,
-        seed=seed,
         progress=progress,
     )
     weights = np.abs(fit.theta) if fit.theta.any() else np.ones(cut.n_rankers)
-    sampler = Sampler(problem, problem.borda_orders(weights), chains, sweeps, seed + 1)
+    sampler = Sampler(problem, problem.borda_orders(weights), Sampling(chains, sweeps, seed + 1))
     draws = sampler.draw(fit.theta, DRAWS, thin=sweeps, places=True)
     total = DRAWS * chains
     inner = np.zeros(len(cut.rows))
     for q, (_, counts, _, _) in enumerate(draws):
         inner[cut.doc_ptr[q] : cut.doc_ptr[q + 1]] = _by_expected_place(counts) / total
-    reductions = np.array([scale_reduction(energies) for _, _, energies, _ in draws] or [1.0])
     return Outcome(
         with_rest(ballots, cut, inner, weights),
         {"weight": weights, "theta": fit.theta},
         fit.trace,
         fit.converged,
         _probabilities(ballots, cut, [counts for _, counts, _, _ in draws], total) if places else None,
-        {
-            "r_hat": float(reductions.max()),
-            "r_hat_median": float(np.median(reductions)),
-            "acceptance": float(np.mean([accepted for *_, accepted in draws])) if draws else 0.0,
-            "chains": float(chains),
-        },
+        _diagnostics(draws, chains),
     )
+
+
+def _diagnostics(draws: list[Draw], chains: int) -> dict[str, float]:
+    reductions = np.array([scale_reduction(energies) for _, _, energies, _ in draws] or [1.0])
+    return {
+        "r_hat": float(reductions.max()),
+        "r_hat_median": float(np.median(reductions)),
+        "acceptance": float(np.mean([accepted for *_, accepted in draws])) if draws else 0.0,
+        "chains": float(chains),
+    }
 
 
 def _by_expected_place(counts: NDArray[np.int64]) -> Floats:

@@ -189,6 +189,43 @@ def _swap_outside(order: Ints, depth: int, p: int, q: int, support: Table, colum
 
 
 @njit(cache=True, nogil=True)
+def _candidates(support: Table, ranks: Places, weights: Floats) -> tuple[Floats, Floats]:
+    """Column sums of the support, and the weight with which each document is drawn: its lists plus 0.1."""
+    n = support.shape[0]
+    column_sums, lists = np.zeros(n), np.zeros(n)
+    for x in range(n):
+        for a in range(n):
+            column_sums[a] += support[x, a]
+    for i in range(len(weights)):
+        for a in range(n):
+            lists[a] += weights[i] > 0.0 and ranks[i, a] > 0
+    return column_sums, lists + 0.1
+
+
+@njit(cache=True, nogil=True)
+def _missing(top: Ints, ranks: Places, lengths: Ints) -> Ints:
+    """m of each ranker: the smaller of both lengths minus the number of common documents."""
+    missing = np.empty(len(lengths), np.int64)
+    for i in range(len(lengths)):
+        missing[i] = min(len(top), lengths[i])
+        for p in range(len(top)):
+            missing[i] -= ranks[i, top[p]] > 0
+    return missing
+
+
+@njit(cache=True, nogil=True)
+def _with_overlap(change: float, leaving: Places, entering: Places, weights: Floats, missing: Ints) -> float:
+    """The change of the energy plus that of its overlap part, for two documents given by their ranks."""
+    for i in range(len(weights)):
+        leaves, enters = leaving[i] > 0, entering[i] > 0
+        if leaves and not enters:  # m grows by one, and m(m−1)/2 by m
+            change -= weights[i] * missing[i]
+        elif enters and not leaves:
+            change += weights[i] * (missing[i] - 1)
+    return change
+
+
+@njit(cache=True, nogil=True)
 def metropolis(
     order: Ints,
     depth: int,
@@ -221,21 +258,9 @@ def metropolis(
     place = np.empty(n, np.int64)
     for p in range(n):
         place[order[p]] = p
-    column_sums, lists = np.zeros(n), np.zeros(n)
-    if depth < n:
-        for x in range(n):
-            for a in range(n):
-                column_sums[a] += support[x, a]
-        for i in range(rankers):
-            for a in range(n):
-                lists[a] += weights[i] > 0.0 and ranks[i, a] > 0
-        lists += 0.1
+    column_sums, lists = _candidates(support, ranks, weights) if depth < n else (np.zeros(n), np.zeros(n))
     up_to = np.cumsum(lists)
-    missing = np.empty(rankers, np.int64)
-    for i in range(rankers):
-        missing[i] = min(depth, lengths[i])
-        for p in range(depth):
-            missing[i] -= ranks[i, order[p]] > 0
+    missing = _missing(order[:depth], ranks, lengths)
     current = np.empty(rankers, np.int64)
     all_distances(order[:depth], ranks, lengths, current)
     energy = 0.0
@@ -252,12 +277,7 @@ def metropolis(
             q = place[b]
             if q >= depth:
                 change = _swap_outside(order, depth, p, q, support, column_sums)
-                for i in range(rankers):
-                    leaves, enters = ranks[i, a] > 0, ranks[i, b] > 0
-                    if leaves and not enters:  # m grows by one, and m(m−1)/2 by m
-                        change -= weights[i] * missing[i]
-                    elif enters and not leaves:
-                        change += weights[i] * (missing[i] - 1)
+                change = _with_overlap(change, ranks[:, a], ranks[:, b], weights, missing)
                 if _random(state) * lists[b] < np.exp(-change) * lists[a]:
                     for i in range(rankers):
                         missing[i] += int(ranks[i, a] > 0) - int(ranks[i, b] > 0)

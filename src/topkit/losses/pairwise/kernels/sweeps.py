@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, falling_order, largest, smallest
 from topkit.losses.pairwise import PairSet
-from topkit.losses.pairwise.kernels.visits import EXPONENT_LIMIT
+from topkit.losses.pairwise.kernels.visits import EXPONENT_LIMIT, gather, scatter
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -76,23 +76,19 @@ def sweep_hinges(
         if n <= longer_than:
             continue
         rows, below = pairs.order[a : a + n], pairs.below[a : a + n]
-        s, level = np.empty(n), np.zeros(n, np.int64)
-        for i in range(n):
-            s[i] = scores[a + rows[i]]
-            if i > 0:
-                level[i] = level[i - 1] + (below[i] != below[i - 1])
+        s, slope, bend, level = np.empty(n), np.empty(n), np.empty(n), np.zeros(n, np.int64)
+        gather(scores[a : a + n], rows, 1.0, s, slope, bend)
+        for i in range(1, n):
+            level[i] = level[i - 1] + (below[i] != below[i - 1])
         s -= s.mean()
         up, down = memberships(pairs, q, n)
         by_score = np.empty(n, np.int64)
         falling_order(-s, by_score)  # ascending
-        slope, bend = np.zeros(n), np.zeros(n)
         values[q] = sweep_better(squared, s, level, up, down, by_score, slope, bend)
         sweep_worse(squared, s, level, up, down, by_score, slope, bend)
-        for i in range(n):
-            gradient[a + rows[i]] = slope[i]
+        scatter(slope, rows, 1.0, gradient[a : a + n])
         if curved:
-            for i in range(n):
-                curvature[a + rows[i]] = bend[i]
+            scatter(bend, rows, 1.0, curvature[a : a + n])
     return values, gradient, curvature
 
 

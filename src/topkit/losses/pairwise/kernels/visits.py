@@ -112,13 +112,8 @@ def pair_kernel(phi: Phi) -> PairKernel:
             if n > longest:
                 continue
             rows = pairs.order[a : a + n]
-            for i in range(n):
-                s[i] = steepness * scores[a + rows[i]]
-                slope[i] = 0.0
-                bend[i] = 0.0
-            near = False
-            if logarithms:
-                near = fill_powers(s[:n], up, down)
+            gather(scores[a : a + n], rows, steepness, s, slope, bend)
+            near = logarithms and fill_powers(s[:n], up, down)
             for u in range(pairs.shared[q]):
                 inside = 1.0 if u < pairs.whole[q] else pairs.share[q]
                 first = pairs.below[a + u]
@@ -132,11 +127,10 @@ def pair_kernel(phi: Phi) -> PairKernel:
                     weight = inside * (1.0 - pairs.share[q]) if part == 0 else inside
                     if start >= stop or weight == 0.0:
                         continue
-                    if logarithms:
-                        if near:
-                            loss, pull, curve = near_logistic(up, down, u, start, stop, weight, slope, bend)
-                        else:
-                            loss, pull, curve = far_logistic(s, u, start, stop, weight, slope, bend)
+                    if near:
+                        loss, pull, curve = near_logistic(up, down, u, start, stop, weight, slope, bend)
+                    elif logarithms:
+                        loss, pull, curve = far_logistic(s, u, start, stop, weight, slope, bend)
                     else:
                         loss, pull, curve = 0.0, 0.0, 0.0
                         top = s[u]
@@ -150,14 +144,30 @@ def pair_kernel(phi: Phi) -> PairKernel:
                     values[q] += weight * loss
                     slope[u] -= weight * pull
                     bend[u] += weight * curve
-            for i in range(n):
-                gradient[a + rows[i]] = steepness * slope[i]
+            scatter(slope, rows, steepness, gradient[a : a + n])
             if curved:
-                for i in range(n):
-                    curvature[a + rows[i]] = steepness * steepness * bend[i]
+                scatter(bend, rows, steepness * steepness, curvature[a : a + n])
         return values, gradient, curvature
 
     return visit  # type: ignore[no-any-return]
+
+
+@njit(**PLAIN)
+def gather(
+    scores: Floats, rows: NDArray[np.int32], steepness: float, s: Floats, slope: Floats, bend: Floats
+) -> None:
+    """Fill s with the scores of one query by descending label; set slope and bend to 0."""
+    for i in range(len(rows)):
+        s[i] = steepness * scores[rows[i]]
+        slope[i] = 0.0
+        bend[i] = 0.0
+
+
+@njit(**PLAIN)
+def scatter(values: Floats, rows: NDArray[np.int32], factor: float, out: Floats) -> None:
+    """Write values by descending label back to the rows of the query."""
+    for i in range(len(rows)):
+        out[rows[i]] = factor * values[i]
 
 
 @cache

@@ -47,7 +47,7 @@ def rankers() -> str:
     from topkit.rankers.registry import settings_of
 
     rows = [
-        (f"`{name}`", ", ".join(f"`{key}={setting.default!r}`" for key, setting in settings_of(name).items()))
+        (f"`{name}`", ", ".join(f"`{key}={value!r}`" for key, value in settings_of(name).items()))
         for name in tk.RANKERS
     ]
     return "# Rankers\n\n" + table(("name", "settings and their defaults"), rows) + "\n"

@@ -36,16 +36,8 @@ AGGREGATORS: dict[str, Callable[..., Outcome]] = {
 }
 """Name → function of :class:`Ballots` and the settings of the method."""
 
-LEARN_ACROSS_QUERIES = frozenset((agreement, mallows, ulara, weighted_borda))
-"""Aggregators that weigh rankers by their behaviour on all queries together."""
-
 DEFAULT = "agreement"
 """The method that needs no setting and tolerates uninformative rankers."""
-
-
-def learns_across_queries(method: str) -> bool:
-    """Whether the result of a query depends on the other queries."""
-    return _aggregator(method) in LEARN_ACROSS_QUERIES
 
 
 def settings_of(method: str) -> dict[str, object]:

@@ -14,7 +14,7 @@ from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.diversity import diverse_places
 from topkit.rankers.clicks.events import Clicks, Layout, rows_by_name, streamed
 from topkit.rankers.clicks.grades import Scale
-from topkit.scorers import Floats, Parts, Report, silent
+from topkit.scorers import Floats, Parts, Report, ScoreModel, silent
 
 Features = NDArray[np.float32]
 

@@ -47,17 +47,7 @@ def registry_page(title: str, what: str) -> str:
 
 
 def rankers() -> str:
-<<<<<<< HEAD
     return registry_page("Rankers", "ranker")
-=======
-    from topkit.rankers.registry import settings_of
-
-    rows = [
-        (f"`{name}`", ", ".join(f"`{key}={value!r}`" for key, value in settings_of(name).items()))
-        for name in tk.RANKERS
-    ]
-    return "# Rankers\n\n" + table(("name", "settings and their defaults"), rows) + "\n"
->>>>>>> house-a
 
 
 def losses() -> str:

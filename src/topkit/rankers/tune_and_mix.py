@@ -23,7 +23,7 @@ from topkit.rankers.multiclass.adaboost_mh import Search, Share, train_boosted
 from topkit.rankers.multiclass.mcsvm import train_svm
 from topkit.rankers.multiclass.svm.solver import STRENGTHS
 from topkit.rankers.names import RANKERS
-from topkit.scorers import Job, Model
+from topkit.scorers import Job, Model, ScoreModel
 
 STAGES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 """Rounds after which a boosted classifier becomes a member: few, evenly spaced by factor."""
@@ -131,7 +131,7 @@ def train_ranker(split: CalibrationSplit, name: str) -> Trained:
         weights=job.query_weights[split.training_queries],
     )
     model, traces = method.train(part)
-    if not hasattr(model, "score"):
+    if not isinstance(model, ScoreModel):
         raise InputError(f"the ranker {name!r} has no scores to mix, only an order", "choose another member")
     source = Source(name, normalisation, RankerScores(model), (1,), np.empty(0), ("",))
     return Trained(source, split.classes, traces)

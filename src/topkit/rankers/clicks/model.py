@@ -27,7 +27,6 @@ class ClickLabel(ScoreModel):
     """
 
     kind: ClassVar[str] = "click-label"
-    requires: ClassVar[tuple[str, ...]] = ()
     layout: Layout
     clicks: Beliefs
     labels: Beliefs

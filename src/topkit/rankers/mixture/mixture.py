@@ -129,11 +129,6 @@ class Mixture(ScoreModel):
         return scores
 
     @property
-    def remark(self) -> str:
-        """Nothing to say in one line; the table of members is in ``details``."""
-        return ""
-
-    @property
     def details(self) -> str:
         """The members with the largest weights as a table, if there are several."""
         return member_table(self, 10) if len(self.members) > 1 else ""

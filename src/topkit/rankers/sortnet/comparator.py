@@ -44,7 +44,6 @@ class Comparator(OrderModel):
     """
 
     kind: ClassVar[str] = "comparator"
-    requires: ClassVar[tuple[str, ...]] = ()
     v: Floats
     """Hidden neurons × features: weights of the first document."""
     v_dual: Floats
@@ -145,11 +144,6 @@ class Comparator(OrderModel):
     def remark(self) -> str:
         """One line for the user after training."""
         return f"{self.cyclic:.3%} of triples form a cycle"
-
-    @property
-    def details(self) -> str:
-        """Nothing beyond the remark."""
-        return ""
 
     def parts(self) -> Parts:
         arrays = {name: getattr(self, name) for name in ARRAYS}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,9 @@ from topkit.data import kernels
 from topkit.data.errors import InputError
 from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, count_lines, is_gzip, line_chunks, shown
 from topkit.data.strings import Strings
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 FORM = "lines look like '2 qid:10 1:0.5 2:0.1 # docid = D7'"
 BLANKS = b" \t\r\f\v"
@@ -74,7 +76,9 @@ class LetorScan:
     """
 
     def __init__(self, path: FilePath, file_bytes: int = 0) -> None:
-        from topkit.data.kernels.letor import scan_letor  # here, because importing Numba takes time
+        from concurrent.futures import ThreadPoolExecutor  # here, because these are slow to import
+
+        from topkit.data.kernels.letor import scan_letor
 
         self.scan_letor = scan_letor
         self.path = path
@@ -195,7 +199,8 @@ class LetorScan:
 
     def _widen(self, features: int) -> None:
         self._check_size(len(self.y), features)
-        wait(future for _, future in self.waiting)
+        for _, future in self.waiting:
+            future.exception()  # waits until the job is done
         wider = np.empty((len(self.y), features), np.float32)
         wider[: self.rows, : self.X.shape[1]] = self.X[: self.rows]
         wider[: self.rows, self.X.shape[1] :] = 0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data.dataset import Dataset
-from topkit.data.settings import lookup
+from topkit.data.names import lookup
 
 Matrix = NDArray[np.float64]
 Parts = tuple[Matrix, Matrix]

@@ -17,12 +17,12 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from types import NoneType
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from topkit.data.errors import InputError
+from topkit.data.names import lookup, suggestion
 from topkit.data.setting_types import (
     REFUSED,
     alternatives,
@@ -52,8 +52,6 @@ __all__ = [
     "split_assignments",
     "suggestion",
 ]
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -286,23 +284,3 @@ def _both(name: str, text: str) -> InputError:
 def search_space(known: Mapping[str, Setting]) -> dict[str, Search]:
     """What a search may try, for the settings that declare it."""
     return {name: setting.search for name, setting in known.items() if setting.search is not None}
-
-
-def lookup(registry: Mapping[str, T], name: str, what: str) -> T:
-    """``registry[name]``, or an InputError that suggests the nearest name: ``unknown ranker 'lisnet'``."""
-    if name not in registry:
-        raise InputError(
-            f"unknown {what} {name!r}", suggestion(name, registry, f"choose from {', '.join(registry)}")
-        )
-    return registry[name]
-
-
-def suggestion(word: str, names: Iterable[str], otherwise: str) -> str:
-    """``did you mean 'listnet'?`` if a name is near the word (in any case), else ``otherwise``.
-
-    >>> suggestion("ListNt", ["listmle", "listnet"], "choose one")
-    "did you mean 'listnet'?"
-    """
-    by_lower = {name.lower(): name for name in names}
-    near = get_close_matches(str(word).lower(), list(by_lower), 1)
-    return f"did you mean {by_lower[near[0]]!r}?" if near else otherwise

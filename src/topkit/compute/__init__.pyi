@@ -1,0 +1,16 @@
+"""The names of this room, each with the file it comes from."""
+
+from .executors import Finished as Finished
+from .executors import run_cells as run_cells
+from .extras import MissingExtraError as MissingExtraError
+from .extras import require as require
+from .progress import Report as Report
+from .progress import silent as silent
+from .stopping import NotConverged as NotConverged
+from .stopping import Trace as Trace
+from .threads import one_blas_thread as one_blas_thread
+from .threads import over_queries as over_queries
+from .threads import query_chunks as query_chunks
+from .threads import row_chunks as row_chunks
+from .threads import thread_count as thread_count
+from .threads import thread_map as thread_map

@@ -23,16 +23,12 @@ from topkit.labelling.agreement import (
 )
 from topkit.labelling.agreement.tables import NAMES
 from topkit.labelling.simulate import Outcome, Setting
+from topkit.reporting.tables import Table
 
 
 def aligned(rows: list[list[str]]) -> str:
-    """Columns of text: the first to the left, the others to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
-    return "\n".join(lines)
+    """Aligned columns of text: the first is left-aligned, the others right-aligned."""
+    return Table(rows[0], rows[1:]).text()
 
 
 HEADS = ["strategy", "n", "k", "wrong", "prior", "judgments", "±", "pairs", "read", "found", "exact", "bound"]

@@ -22,7 +22,7 @@ from topkit.rankers.ensemble.targets import TARGETS
 from topkit.rankers.ensemble.workshop import Workshop, train_boosted
 from topkit.rankers.multiclass.adaboost import FORMS, Plan
 from topkit.reporting.plots import new_figure, scatter
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit_cell, measure_test, turns
 from topkit.studies.kind import Kind

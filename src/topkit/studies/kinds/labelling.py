@@ -11,7 +11,7 @@ from topkit.labelling import STRATEGIES, lower_bound
 from topkit.labelling.simulate import Setting as Simulation
 from topkit.labelling.simulate import simulate
 from topkit.reporting.plots import curves
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.kind import Kind
 from topkit.studies.parts import Part, PlotPart, TablePart

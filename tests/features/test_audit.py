@@ -124,7 +124,7 @@ def test_command_and_plot(tmp_path: Path, ragged: Dataset) -> None:
     ragged.to_letor(tmp_path / "a.txt")
     plot = tmp_path / "audit.svg"
     result = CliRunner().invoke(
-        command_line(), ["data", "audit_dataset", str(tmp_path / "a.txt"), "--plot", str(plot)]
+        command_line(), ["data", "audit", str(tmp_path / "a.txt"), "--plot", str(plot)]
     )
     assert result.exit_code == 0, result.output
     assert "verdict: passed" in result.output

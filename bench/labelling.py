@@ -22,7 +22,7 @@ import topkit.labelling as room
 from topkit.labelling import STRATEGIES, Labelling
 from topkit.labelling.files import read_preferences_csv
 from topkit.labelling.report import agreement_report, outcome_table
-from topkit.labelling.simulate import Outcome, PriorKind, Setting, simulate
+from topkit.labelling.simulate import Outcome, PriorKind, Scenario, simulate
 from topkit.labelling.study import simulated_study
 
 SIZES = [(20, 5), (50, 10), (100, 10), (1000, 10)]
@@ -30,7 +30,7 @@ RESULTS = Path(__file__).parent / "results" / "labelling.jsonl"
 COMPARING = [name for name in STRATEGIES if name not in ("graded", "reliable")]
 
 
-def cells(settings: list[Setting], orders: int) -> Iterator[Outcome]:
+def cells(settings: list[Scenario], orders: int) -> Iterator[Outcome]:
     """Outcomes, from the results file if they are there; new ones are added to it."""
     folder = Path(str(room.__file__)).parent
     sources = [folder / "contest.py", folder / "known.py", folder / "simulate.py"]
@@ -57,7 +57,7 @@ def counts(orders: int) -> None:
         f"Judgments over {orders} random orders; heap aims at 47/151/232/1239, knockout at 32.5/91/150.5/1081"
     )
     plain = [
-        Setting(name, n, k)
+        Scenario(name, n, k)
         for n, k in SIZES
         for name in COMPARING
         if n < 1000 or name not in ("merge-insertion", "select-best")
@@ -66,7 +66,7 @@ def counts(orders: int) -> None:
     print("With a prior; adaptive aims at 28.5/84/142/1078 for tau 0.5")
     kinds: list[PriorKind] = ["rank", "score"]
     primed = [
-        Setting(name, n, k, 0.0, tau, kind)
+        Scenario(name, n, k, 0.0, tau, kind)
         for n, k in SIZES
         for kind in kinds
         for tau in (0.0, 0.2, 0.5, 0.8)
@@ -77,7 +77,7 @@ def counts(orders: int) -> None:
     print("Full orders and large k")
     large = [(10, 10), (20, 10), (20, 20), (50, 25), (50, 50)]
     names = ["adaptive", "merge-insertion", "insertion", "knockout", "quicksort"]
-    print(outcome_table(list(cells([Setting(name, n, k) for n, k in large for name in names], orders))))
+    print(outcome_table(list(cells([Scenario(name, n, k) for n, k in large for name in names], orders))))
 
 
 def noise(orders: int) -> None:
@@ -86,8 +86,8 @@ def noise(orders: int) -> None:
     found = []
     for rate in rates:
         aimed = rate in (0.1, 0.2)  # a check takes milliseconds: the rest of the curve has fewer orders
-        found += cells([Setting("reliable", 50, 10, rate)], orders if aimed else max(1, orders // 10))
-        found += cells([Setting("adaptive", 50, 10, rate)], orders)
+        found += cells([Scenario("reliable", 50, 10, rate)], orders if aimed else max(1, orders // 10))
+        found += cells([Scenario("adaptive", 50, 10, rate)], orders)
     print(outcome_table(found))
     for outcome in found:
         if outcome.setting.strategy == "reliable":

@@ -27,7 +27,7 @@ from topkit.labelling import (
     write_judgments_csv,
 )
 from topkit.labelling.agreement import agreement, intransitive, pairs_by_grades, pairs_judged, timing
-from topkit.labelling.simulate import Setting, prior_ranking, simulate
+from topkit.labelling.simulate import Scenario, prior_ranking, simulate
 from topkit.labelling.study import cyclic_assignment, simulated_study
 
 MUSIC = {
@@ -144,7 +144,7 @@ def test_the_simulated_study_has_all_three_tables() -> None:
 
 def test_simulations_refuse_what_they_cannot_do() -> None:
     with pytest.raises(InputError, match="asks for grades"):
-        list(simulate([Setting("graded", 5, 2)], 1))
+        list(simulate([Scenario("graded", 5, 2)], 1))
     from random import Random
 
     with pytest.raises(InputError, match="tau must be from 0"):

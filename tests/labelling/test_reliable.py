@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from topkit.labelling import Labelling
-from topkit.labelling.simulate import Setting, simulate
+from topkit.labelling.simulate import Scenario, simulate
 from topkit.labelling.strategies.beliefs import Beliefs, above_cuts, cells, entropy
 from topkit.labelling.strategies.checks import best_check
 
@@ -116,7 +116,7 @@ def test_the_error_rate_is_found() -> None:
 
 @pytest.mark.slow
 def test_checks_repair_what_errors_break() -> None:
-    settings = [Setting(name, 50, 10, 0.1) for name in ("adaptive", "reliable")]
+    settings = [Scenario(name, 50, 10, 0.1) for name in ("adaptive", "reliable")]
     plain, checked = simulate(settings, 40, seed=1)
     assert plain.found < 0.85
     assert checked.found > 0.9

@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 
 from tests.support.labelling import by_rank, play
 from topkit.labelling.bound import lower_bound
-from topkit.labelling.simulate import Setting, prior_ranking, simulate
+from topkit.labelling.simulate import Scenario, prior_ranking, simulate
 from topkit.labelling.strategies.forest import MATCH, lightest_first
 from topkit.labelling.strategies.merge_insertion import merge_insertion_most
 from topkit.labelling.strategies.prior import CORRELATIONS, Newcomer, Trust, top_probabilities
@@ -133,13 +133,13 @@ def test_priors_have_the_tau_they_promise(kind: str, tau: float) -> None:
 
 def test_means_of_two_hundred_orders_are_near_the_benchmark() -> None:
     names = ("heap", "knockout", "adaptive", "insertion", "quicksort", "select-best")
-    found = {o.setting.strategy: o for o in simulate([Setting(name, 50, 10) for name in names], 200, seed=9)}
+    found = {o.setting.strategy: o for o in simulate([Scenario(name, 50, 10) for name in names], 200, seed=9)}
     assert 0.9 * 151 < found["heap"].judgments < 1.1 * 151
     assert found["heap"].different_pairs < found["heap"].judgments
     assert found["knockout"].judgments < 91.5
     assert found["adaptive"].judgments <= min(outcome.judgments for outcome in found.values())
     assert all(outcome.exact == 1.0 for outcome in found.values())
-    primed = [Setting("adaptive", 50, 10, 0.0, 0.5, "rank"), Setting("adaptive", 50, 10, 0.0, 0.5, "score")]
+    primed = [Scenario("adaptive", 50, 10, 0.0, 0.5, "rank"), Scenario("adaptive", 50, 10, 0.0, 0.5, "score")]
     for outcome in simulate(primed, 200, seed=9):
         assert outcome.judgments < 84
         assert outcome.documents_read < found["adaptive"].documents_read

@@ -10,8 +10,7 @@ import pytest
 from topkit.data import InputError
 from topkit.reporting.html import Page
 from topkit.reporting.plots import new_figure, save_figure
-from topkit.reporting.scores import FORMATS, ScoreTable
-from topkit.reporting.tables import Table
+from topkit.reporting.tables import FORMATS, ScoreTable, Table
 
 
 class Tags(HTMLParser):

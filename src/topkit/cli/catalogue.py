@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,16 +32,15 @@ def ranker_entries() -> dict[str, Entry]:
     """Rankers, with the settings of each."""
     from topkit.rankers import RANKERS, settings_of
 
-    return {
-        name: Entry(first_sentence(method), _settings(settings_of(name))) for name, method in RANKERS.items()
-    }
+    return {name: Entry(first_sentence(method), settings_of(name)) for name, method in RANKERS.items()}
 
 
 def loss_entries() -> dict[str, Entry]:
     """Losses, with the settings of each."""
+    from topkit.data.settings import settings_of
     from topkit.losses import LOSSES
 
-    return {name: Entry(first_sentence(loss), _declared(loss)) for name, loss in LOSSES.items()}
+    return {name: Entry(first_sentence(loss), settings_of(loss)) for name, loss in LOSSES.items()}
 
 
 def measure_entries() -> dict[str, Entry]:
@@ -51,7 +50,7 @@ def measure_entries() -> dict[str, Entry]:
     return {
         name: Entry(
             measure.title,
-            _declared(measure.function) or _settings(measure.settings),
+            measure.settings,
             (
                 f"truth needed: {measure.needs}",
                 f"{'greater' if measure.greater_is_better else 'smaller'} values are better",
@@ -74,9 +73,10 @@ def strategy_entries() -> dict[str, Entry]:
 
 def aggregator_entries() -> dict[str, Entry]:
     """Fusion methods, with the settings of each."""
+    from topkit.data.settings import settings_of
     from topkit.fusion import AGGREGATORS
 
-    return {name: Entry(first_sentence(method), _declared(method)) for name, method in AGGREGATORS.items()}
+    return {name: Entry(first_sentence(method), settings_of(method)) for name, method in AGGREGATORS.items()}
 
 
 ENTRIES: dict[str, Callable[[], dict[str, Entry]]] = {
@@ -93,25 +93,6 @@ def first_sentence(method: object) -> str:
     """The summary of a method, or else the first paragraph of its docstring on one line."""
     summary = getattr(method, "summary", "")  # one class can make many rankers, each with its own sentence
     return summary or " ".join((inspect.getdoc(method) or "").split("\n\n")[0].split())
-
-
-def _declared(method: Callable[..., Any]) -> dict[str, Setting]:
-    """The declared settings of a function, or else its keyword arguments with their defaults."""
-    from topkit.data.settings import settings_of
-
-    declared = settings_of(method)
-    if declared:
-        return declared
-    parameters = inspect.signature(method).parameters.values()  # remove when all settings are declared
-    return _settings({p.name: p.default for p in parameters if p.default is not p.empty})
-
-
-def _settings(values: Mapping[str, Any]) -> dict[str, Setting]:
-    """Settings as declared, or else with what their default shows."""
-    from topkit.cli.settings import undeclared
-
-    hidden = ("seed", "progress", "report")  # arguments of the call, not of the method
-    return undeclared({name: value for name, value in values.items() if name not in hidden})
 
 
 def setting_rows(entry: Entry) -> list[tuple[str, str, str, str]]:

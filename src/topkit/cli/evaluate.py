@@ -9,7 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from topkit.metrics import Evaluation
-    from topkit.reporting.scores import ScoreTable
+    from topkit.reporting.tables import ScoreTable
 
 
 def evaluate(
@@ -50,8 +50,7 @@ def evaluate(
     import gc
 
     from topkit.data.settings import lookup
-    from topkit.reporting.scores import FORMATS
-    from topkit.reporting.tables import bold_on_terminal
+    from topkit.reporting.tables import FORMATS, bold_on_terminal
 
     gc.disable()  # a short-lived process: garbage collection would take a third of its time
     write = lookup(FORMATS, output, "format")
@@ -116,7 +115,7 @@ def _means(
     results: dict[str, Evaluation], interval: bool, test: str | None, correction: str, seed: int
 ) -> ScoreTable:
     from topkit.metrics import metric
-    from topkit.reporting.scores import ScoreTable
+    from topkit.reporting.tables import ScoreTable
     from topkit.reporting.words import counted
 
     first = next(iter(results.values()))
@@ -154,7 +153,7 @@ def _means(
 
 
 def _per_query(name: str, result: Evaluation) -> ScoreTable:
-    from topkit.reporting.scores import ScoreTable
+    from topkit.reporting.tables import ScoreTable
 
     columns = tuple(result.per_query)
     rows = tuple(

@@ -10,7 +10,7 @@ import typer
 from topkit.cli import label_store
 
 if TYPE_CHECKING:
-    from topkit.labelling.simulate import PriorKind, Setting
+    from topkit.labelling.simulate import PriorKind, Scenario
 
 app = typer.Typer(help="Label the top k with few judgments.", no_args_is_help=True)
 app.command("serve")(label_store.serve)
@@ -61,10 +61,10 @@ def simulate(
         draw_outcomes(outcomes, plot)
 
 
-def _settings(strategies: str, sizes: str, noise: str, prior: str, kind: str) -> list[Setting]:
+def _settings(strategies: str, sizes: str, noise: str, prior: str, kind: str) -> list[Scenario]:
     from topkit.data import InputError
     from topkit.data.settings import lookup
-    from topkit.labelling.simulate import Setting
+    from topkit.labelling.simulate import Scenario
     from topkit.labelling.strategies import STRATEGIES
 
     comparable = {name: strategy for name, strategy in STRATEGIES.items() if name != "graded"}
@@ -77,7 +77,7 @@ def _settings(strategies: str, sizes: str, noise: str, prior: str, kind: str) ->
     errors = _shares(noise, "--noise")
     priors = [None if word.strip() == "none" else _shares(word, "--prior")[0] for word in prior.split(",")]
     return [
-        Setting(name, n, k, error, tau, checked)
+        Scenario(name, n, k, error, tau, checked)
         for n, k in map(_size, sizes.split(","))
         for tau in priors
         for error in errors

@@ -251,13 +251,14 @@ def _preferences(options: Options, data: Dataset) -> tuple[dict[str, Any], Prefe
 
 
 def _print_summary(learner: Learner, out: Path, valid: Dataset | None) -> None:
+    model, _ = learner.fitted()
     parts = [f"{out}: {learner.name}"]
     if valid is not None:
         measure = f"{learner.common.metric} ({learner.common.convention})"
         parts.append(f"{measure} {learner.measure_on(valid):.4f} on the validation data")
-    parts.append(getattr(learner.model, "remark", ""))
+    parts.append(model.remark)
     if any(trace.reason == "step limit" for trace in learner.traces):
         parts.append("some fits stopped at the step limit")
     typer.echo("; ".join(filter(None, parts)))
-    if details := getattr(learner.model, "details", ""):
+    if details := model.details:
         typer.echo(details)

@@ -23,17 +23,13 @@ from topkit.labelling.agreement import (
     timing,
 )
 from topkit.labelling.agreement.tables import NAMES
-from topkit.labelling.simulate import Outcome, Setting
+from topkit.labelling.simulate import Outcome, Scenario
+from topkit.reporting.tables import Table
 
 
 def aligned(rows: list[list[str]]) -> str:
     """Aligned columns of text: the first is left-aligned, the others right-aligned."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells]).rstrip())
-    return "\n".join(lines)
+    return Table(rows[0], rows[1:]).text()
 
 
 HEADS = ["strategy", "n", "k", "wrong", "prior", "judgments", "±", "pairs", "read", "found", "exact", "bound"]
@@ -69,7 +65,7 @@ def outcome_table(outcomes: list[Outcome]) -> str:
     return f"{aligned(rows)}\n{note}"
 
 
-def _prior(setting: Setting) -> str:
+def _prior(setting: Scenario) -> str:
     return "none" if setting.prior is None else f"{setting.prior:g} ({setting.kind})"
 
 

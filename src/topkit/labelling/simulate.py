@@ -112,7 +112,7 @@ def play(strategy: str, contest: Contest, rank: Sequence[int], error: float, cha
 
 
 @dataclass(frozen=True)
-class Setting:
+class Scenario:
     """What is simulated: a strategy, numbers of items and places, an error rate and a prior."""
 
     strategy: str
@@ -128,7 +128,7 @@ class Setting:
 class Outcome:
     """Means over the random orders of a setting."""
 
-    setting: Setting
+    setting: Scenario
     orders: int
     judgments: float
     deviation: float
@@ -143,7 +143,7 @@ class Outcome:
 
 
 def simulate(
-    settings: Iterable[Setting], orders: int, seed: int = 0, on_order: Callable[[], object] = lambda: None
+    settings: Iterable[Scenario], orders: int, seed: int = 0, on_order: Callable[[], object] = lambda: None
 ) -> Iterator[Outcome]:
     """The outcome of each setting over random orders, which are the same for all settings with the same n."""
     for setting in settings:

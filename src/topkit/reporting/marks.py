@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from topkit.metrics import TESTS, Comparison, Evaluation, compare
+from topkit.metrics.comparison import LEVEL
 from topkit.reporting.words import counted
 
 BETTER, WORSE = "▲", "▼"
-LEVEL = 0.05
-"""The usual significance level; a smaller p-value gives a mark."""
 
 
 def mark(direction: float) -> str:
@@ -21,31 +20,16 @@ def mark(direction: float) -> str:
     return BETTER if direction > 0 else WORSE if direction < 0 else ""
 
 
-def direction(difference: float, greater_is_better: bool = True) -> int:
-    """1 if this difference is an improvement, −1 if it is a decline, 0 if there is none.
-
-    >>> direction(0.1), direction(0.1, greater_is_better=False)
-    (1, -1)
-    """
-    sign = (difference > 0) - (difference < 0)
-    return sign if greater_is_better else -sign
-
-
 def interval_direction(low: float, high: float, greater_is_better: bool = True) -> int:
     """The direction of a difference from its confidence interval; 0 if the interval contains 0."""
-    nearest_to_zero = max(low, 0.0) + min(high, 0.0)
-    return direction(nearest_to_zero, greater_is_better)
+    sign = (low > 0) - (high < 0)
+    return sign if greater_is_better else -sign
 
 
 def marks_of(comparison: Comparison, baseline: str, level: float = LEVEL) -> dict[str, str]:
     """System → its mark against the baseline; systems that do not differ significantly are left out."""
-    greater = comparison.metric.measure.greater_is_better
-    marks = {}
-    for pair in comparison.pairs:
-        if pair.corrected < level and baseline in (pair.a, pair.b):
-            system, gain = (pair.b, -pair.difference) if pair.a == baseline else (pair.a, pair.difference)
-            marks[system] = mark(direction(gain, greater))
-    return marks
+    directions = {system: pair.direction(level) for system, pair in comparison.against(baseline).items()}
+    return {system: mark(direction) for system, direction in directions.items() if direction}
 
 
 def significance_marks(

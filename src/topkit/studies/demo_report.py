@@ -11,7 +11,7 @@ from topkit.metrics import Evaluation
 from topkit.reporting.html import Page
 from topkit.reporting.marks import BETTER
 from topkit.reporting.plots import bars, curves, histogram
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.demo_data import topics
 from topkit.studies.parts import PlotPart
 from topkit.studies.showing import best_first, by_query

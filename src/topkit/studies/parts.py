@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,7 +10,7 @@ from pathlib import Path
 from topkit.data.files import text_writer
 from topkit.reporting.html import Page
 from topkit.reporting.plots import save_figure
-from topkit.reporting.scores import FORMATS
+from topkit.reporting.tables import FORMATS
 from topkit.studies.kinds import KINDS
 from topkit.studies.parts import Heading, Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results

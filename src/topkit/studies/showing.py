@@ -9,7 +9,7 @@ import numpy as np
 from topkit.metrics import Evaluation, metric
 from topkit.reporting.marks import significance_marks
 from topkit.reporting.plots import bars, scatter
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
 

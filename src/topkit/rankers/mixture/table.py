@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from topkit.reporting.tables import Table
+
 if TYPE_CHECKING:
     from topkit.rankers.mixture.mixture import Mixture
 
@@ -34,20 +36,14 @@ def member_table(mixture: Mixture, most: int = 20) -> str:
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> fitted = tk.ranker("mcsvm", C=1.0).fit(data)
     >>> print(member_table(fitted.model))
-    classifier       calibration         ndcg@10  weight
-    svm C=1.0e+00    log-sigmoid          1.0000  1.0000
+    classifier     calibration  ndcg@10  weight
+    svm C=1.0e+00  log-sigmoid   1.0000  1.0000
     1 of 1 members has a weight; c = 0
     """
     rows = member_rows(mixture)
-    width = max(16, *(len(row.classifier) + 1 for row in rows[:most]))
-    lines = [f"{'classifier':<{width}} {'calibration':<18} {mixture.metric:>8} {'weight':>7}"]
-    lines += [
-        f"{row.classifier:<{width}} {row.calibration:<18} {row.measure:8.4f} {row.weight:7.4f}"
-        for row in rows[:most]
-    ]
-    if len(rows) > most:
-        lines.append(f"… {len(rows) - most} more")
+    notes = [f"… {len(rows) - most} more"] if len(rows) > most else []
     used = sum(row.weight > 0 for row in rows)
     has = "has" if used == 1 else "have"
-    lines.append(f"{used} of {len(rows)} members {has} a weight; c = {mixture.strength:g}")
-    return "\n".join(lines)
+    notes.append(f"{used} of {len(rows)} members {has} a weight; c = {mixture.strength:g}")
+    columns = ("classifier", "calibration", mixture.metric, "weight")
+    return Table(columns, rows[:most], notes, align="llrr").text()

@@ -10,7 +10,7 @@ from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.rankers import settings_of
 from topkit.reporting.plots import curves, two_axes
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell
 from topkit.studies.fits import Fit, compute_fit, fit_cell, needs_order, turns
 from topkit.studies.kind import Kind

@@ -10,7 +10,7 @@ import numpy as np
 from topkit.metrics import metric
 from topkit.reporting.marks import interval_direction, mark
 from topkit.reporting.plots import paths
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.assessors import error_rate
 from topkit.studies.kinds.budget_settings import GRADES, Settings
 from topkit.studies.parts import Heading, Paragraph, Part, PlotPart, TablePart

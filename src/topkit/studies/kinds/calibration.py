@@ -23,7 +23,7 @@ from topkit.rankers.mixture.targets import TARGETS
 from topkit.rankers.multiclass.adaboost import FORMS, Plan
 from topkit.rankers.multiclass.adaboost_mh import fine_stages, train_boosted
 from topkit.reporting.plots import new_figure, scatter
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit_cell, measure_test, turns
 from topkit.studies.kind import Kind

@@ -17,7 +17,7 @@ from topkit.rankers import Clicks, ranker
 from topkit.rankers.clicks.pages import pages_data
 from topkit.rankers.clicks.sweep import MIXES, mix_sweep, topic_folds
 from topkit.reporting.plots import two_axes
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.kind import Kind
 from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart

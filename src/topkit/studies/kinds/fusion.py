@@ -14,7 +14,7 @@ from topkit.data.settings import Setting
 from topkit.fusion import AGGREGATORS, Ballots, fuse, read_rankings
 from topkit.metrics import evaluate_run
 from topkit.reporting.plots import curves
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import as_rows
 from topkit.studies.kind import Kind

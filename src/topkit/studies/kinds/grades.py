@@ -8,7 +8,7 @@ from typing import Annotated
 
 from topkit.data.settings import Setting
 from topkit.reporting.plots import scatter
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell
 from topkit.studies.fits import Fit, compute_fit, fit_cell, turns
 from topkit.studies.kind import Kind

@@ -8,10 +8,9 @@ from typing import Annotated
 
 from topkit.data.settings import Setting
 from topkit.labelling import STRATEGIES, lower_bound
-from topkit.labelling.simulate import Setting as Simulation
-from topkit.labelling.simulate import simulate
+from topkit.labelling.simulate import Scenario, simulate
 from topkit.reporting.plots import curves
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.kind import Kind
 from topkit.studies.parts import Part, PlotPart, TablePart
@@ -44,7 +43,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulation of one strategy."""
+    """A scenario of one strategy."""
 
     strategy: str
     n: int
@@ -55,7 +54,7 @@ class Simulated:
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[Simulated]]:
-    """One simulation per strategy, length, error rate and seed."""
+    """One scenario per strategy, length, error rate and seed."""
     settings = study.settings
     for length in settings.lengths:
         for error in settings.errors:
@@ -69,8 +68,8 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Simulated]]:
 def compute(cell: Cell[Simulated]) -> Outcome:
     """Means over random orders, the same orders for all strategies."""
     work = cell.work
-    simulation = Simulation(work.strategy, work.n, work.k, work.error)
-    (outcome,) = simulate([simulation], work.orders, work.seed)
+    scenario = Scenario(work.strategy, work.n, work.k, work.error)
+    (outcome,) = simulate([scenario], work.orders, work.seed)
     values = asdict(outcome)
     return Outcome({"metric": list(MEASURED), "value": [float(values[name]) for name in MEASURED]})
 

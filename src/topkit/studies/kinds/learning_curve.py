@@ -14,7 +14,7 @@ from topkit.data.settings import Setting
 from topkit.metrics import evaluate
 from topkit.rankers import ranker
 from topkit.reporting.plots import curves
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit, fit_cell, measured, turns
 from topkit.studies.kind import Kind

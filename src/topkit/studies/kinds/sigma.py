@@ -12,7 +12,7 @@ from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.rankers.linear import pair_margins
 from topkit.reporting.plots import bins, curves
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit, fit_cell, measured, turns
 from topkit.studies.kind import Kind

@@ -10,7 +10,7 @@ from topkit.data import Dataset
 from topkit.data.settings import Setting
 from topkit.rankers import settings_of
 from topkit.reporting.plots import curves
-from topkit.reporting.scores import ScoreTable
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import TOP, Fit, fit, fit_cell, measured, turns
 from topkit.studies.kind import Kind

@@ -137,7 +137,8 @@ def define(function: LossFunction, prepare: Prepare | None = None) -> Callable[.
     hints: dict[str, Any] = {}
     for part in (prepare, function):
         if part is not None:
-            hints |= {k: v for k, v in get_type_hints(part, include_extras=True).items() if k in known}
+            declared = get_type_hints(part, include_extras=True)
+            hints |= {key: declared[key] for key in settings_of(part)}
     kind = inspect.Parameter.KEYWORD_ONLY
     make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(key, kind, default=known[key].default, annotation=hints[key]) for key in known]

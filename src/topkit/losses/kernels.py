@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 PLAIN: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
 """How kernels are compiled. Kernels avoid division by zero themselves: a check inside the loop would keep it
-out of vector registers."""
+out of vector registers. They also avoid slice assignments and NumPy sorts, which take seconds to compile."""
 
 LANES: dict[str, Any] = {**PLAIN, "fastmath": {"reassoc", "nsz", "nnan", "contract"}}
 """The same, and sums may be reordered into vector lanes. Scores are checked to be finite before any kernel
@@ -133,7 +133,9 @@ def kth_largest(values: Floats, k: int) -> float:
     if k >= n:
         return float(smallest(values))
     if k > SORT_FROM:
-        return float(np.sort(values)[n - k])
+        order = np.empty(n, np.int64)
+        falling_order(values, order)
+        return float(values[order[k - 1]])
     border = np.inf
     while count_from(values, border) < k:
         border = next_below(values, border)
@@ -151,7 +153,8 @@ def top_memberships(labels: Floats, ptr: Ints, k: int) -> Floats:
         y, inside = labels[ptr[q] : ptr[q + 1]], membership[ptr[q] : ptr[q + 1]]
         n = len(y)
         if k >= n:
-            inside[:] = 1.0
+            for i in range(n):
+                inside[i] = 1.0
             continue
         border = kth_largest(y, k)
         reached = count_from(y, border)

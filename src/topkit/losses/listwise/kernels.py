@@ -83,7 +83,9 @@ def cosine(scores: Floats, psi: Floats, ptr: Ints, curved: bool) -> Block:
         for i in range(len(s)):
             slope[i] = along_psi * truth[i] + along_s * s[i]
         if curved:
-            curvature[a:b] = 0.5 / (norm * norm) if pp > 0.0 else 0.0
+            bend = 0.5 / (norm * norm) if pp > 0.0 else 0.0
+            for i in range(a, b):
+                curvature[i] = bend
         values[q] = 0.5 * (1.0 - cos)
     return values, gradient, curvature
 
@@ -138,8 +140,8 @@ def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Blo
 
     Sums run from the bottom up, so no precision is lost by subtraction.
     """
-    values, gradient = np.zeros(len(ptr) - 1), np.empty(len(scores))
-    curvature = np.empty(len(scores) if curved else 0)
+    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
+    curvature = np.zeros(len(scores) if curved else 0)
     most = longest_list(choices.ptr)
     t, below, slope, bend = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
     for q in range(len(ptr) - 1):
@@ -147,9 +149,6 @@ def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Blo
         s, out = scores[a:b], gradient[a:b]
         item, tie, weight = choices.rows[t0:t1], choices.group[t0:t1], choices.weight[t0:t1]
         if t0 == t1:
-            out[:] = 0.0
-            if curved:
-                curvature[a:b] = 0.0
             continue
         top = largest(s)
         if top - smallest(s) <= PLAIN_SPREAD:
@@ -238,7 +237,8 @@ def wide_choices(
     Fills ``power`` relative to the sum over the set of the last choice.
     """
     m = len(item)
-    power[:] = s
+    for i in range(len(s)):
+        power[i] = s[i]
     for j in range(m):
         t[j] = s[item[j]]
         power[item[j]] = -np.inf

@@ -73,7 +73,8 @@ def lambdarank(scores: Floats, gains: Floats, ideal: Floats, ptr: Ints, k: int, 
             slope[u] -= pull
             bend[u] += curve
         if curved:
-            curvature[a:b] = bend
+            for i in range(b - a):
+                curvature[a + i] = bend[i]
     return values, gradient, curvature
 
 
@@ -116,10 +117,11 @@ def soft_ndcg(
             bend[i] += curve
         values[q] = 1.0 - total / ideal[q]
         if largest(s) == smallest(s):  # no order yet: point towards the ideal one
-            mean = gain.mean()
+            mean = gain.sum() / n
             for i in range(n):
                 slope[i] = (mean - gain[i]) / ideal[q]
                 bend[i] = 1.0
         if curved:
-            curvature[a : a + n] = bend
+            for i in range(n):
+                curvature[a + i] = bend[i]
     return values, gradient, curvature

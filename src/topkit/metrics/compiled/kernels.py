@@ -100,7 +100,8 @@ def merge_sort(values: Floats, order: Ints) -> None:
                     j += 1
         source, target = target, source
         width *= 2
-    order[:] = source
+    for i in range(n):  # a slice assignment would take seconds to compile
+        order[i] = source[i]
 
 
 # -- the value of one list -----------------------------------------------------------------------------------
@@ -264,7 +265,8 @@ def _sort_again(moved: Floats, place: Ints) -> None:
     n = len(place)
     if n > COUNTING_LIMIT:
         by_row = np.empty(n)
-        by_row[place] = moved
+        for i in range(n):
+            by_row[place[i]] = moved[i]
         falling_order(by_row, place)
         return
     for i in range(1, n):

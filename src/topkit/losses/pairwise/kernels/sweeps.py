@@ -80,7 +80,9 @@ def sweep_hinges(
         gather(scores[a : a + n], rows, 1.0, s, slope, bend)
         for i in range(1, n):
             level[i] = level[i - 1] + (below[i] != below[i - 1])
-        s -= s.mean()
+        mean = s.sum() / n
+        for i in range(n):
+            s[i] -= mean
         up, down = memberships(pairs, q, n)
         by_score = np.empty(n, np.int64)
         falling_order(-s, by_score)  # ascending

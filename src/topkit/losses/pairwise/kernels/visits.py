@@ -106,7 +106,9 @@ def pair_kernel(phi: Phi) -> PairKernel:
         values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
         curvature = np.zeros(len(scores) if curved else 0)
         room = longest_list(ptr)
-        s, slope, bend, up, down = np.empty((5, room))
+        # separate arrays: rows of one array would keep the loops out of vector registers
+        s, slope, bend = np.empty(room), np.empty(room), np.empty(room)
+        up, down = np.empty(room), np.empty(room)
         for q in range(len(ptr) - 1):
             a, n = ptr[q], ptr[q + 1] - ptr[q]
             if n > longest:
@@ -127,10 +129,11 @@ def pair_kernel(phi: Phi) -> PairKernel:
                     weight = inside * (1.0 - pairs.share[q]) if part == 0 else inside
                     if start >= stop or weight == 0.0:
                         continue
-                    if near:
-                        loss, pull, curve = near_logistic(up, down, u, start, stop, weight, slope, bend)
-                    elif logarithms:
-                        loss, pull, curve = far_logistic(s, u, start, stop, weight, slope, bend)
+                    if logarithms:
+                        if near:
+                            loss, pull, curve = near_logistic(up, down, u, start, stop, weight, slope, bend)
+                        else:
+                            loss, pull, curve = far_logistic(s, u, start, stop, weight, slope, bend)
                     else:
                         loss, pull, curve = 0.0, 0.0, 0.0
                         top = s[u]

@@ -170,7 +170,7 @@ def test_wrong_settings_are_refused(settings: dict[str, Any]) -> None:
 
 
 def test_a_member_that_is_no_ranker_is_refused() -> None:
-    with pytest.raises(tk.InputError, match="no ranker 'nobody'"):
+    with pytest.raises(tk.InputError, match="unknown ranker 'nobody'"):
         tk.ranker("tune-and-mix", **{**SMALL, "rankers": ("nobody",)}).fit(easy_data(10))
 
 

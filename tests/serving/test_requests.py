@@ -230,6 +230,6 @@ def test_the_service_does_not_import_numba() -> None:
 def test_the_command_tells_what_is_wrong(tmp_path: Path) -> None:
     missing = topkit("serve", tmp_path / "no.model")
     assert missing.returncode == 2
-    assert "there is no such file; name a file that 'topkit train' wrote" in missing.stderr
+    assert "the file does not exist; pass a file that 'topkit train' wrote" in missing.stderr
     limits = topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
     assert "limits must be at least 1" in limits.stderr

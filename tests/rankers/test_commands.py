@@ -67,7 +67,7 @@ def test_training_on_preferences(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["train", "lisnet", "--train", "train.txt", "--out", "m"], "no ranker 'lisnet'"),
+        (["train", "lisnet", "--train", "train.txt", "--out", "m"], "unknown ranker 'lisnet'"),
         (["train", "listnet", "--train", "nowhere", "--out", "m"], "nowhere"),
         (["train", "listnet", "--train", "train.txt", "--out", "m", "--set", "l2"], "has no value"),
         (["train", "listnet", "--train", "train.txt", "--out", "m", "--set", "l2=x"], "l2 must be a number"),

@@ -199,9 +199,9 @@ def test_sigmoid_refusals() -> None:
         tk.ranker("sigmoid", base="rankboost").fit(data)
     with pytest.raises(tk.InputError, match="unknown ranker"):
         tk.ranker("sigmoid", base="nothing").fit(data)
-    with pytest.raises(tk.InputError, match="weights to start from"):
+    with pytest.raises(tk.InputError, match="start needs one weight"):
         tk.ranker("sigmoid", start=[1.0]).fit(data)
-    with pytest.raises(tk.InputError, match="not a fitted linear one"):
+    with pytest.raises(tk.InputError, match="is not fitted"):
         refine_with_sigmoid(tk.ranker("ranksvm"), data)
 
 

@@ -128,7 +128,7 @@ def test_it_solves_what_no_linear_ranker_can() -> None:
 def test_order_without_score_and_the_share_of_circles(tmp_path: object) -> None:
     data = interaction(10, 3)
     fitted = tk.ranker("sortnet", hidden=4, rounds=3).fit(data)
-    with pytest.raises(InputError, match="without giving them scores"):
+    with pytest.raises(InputError, match="without scoring them"):
         fitted.score(data)
     assert isinstance(fitted.model, Comparator)
     assert 0 <= fitted.model.cyclic < 0.1

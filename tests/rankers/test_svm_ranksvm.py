@@ -116,7 +116,7 @@ def test_preferences_and_pair_set_belong_together() -> None:
     data = some_data()
     with pytest.raises(tk.InputError, match="must be used together"):
         tk.ranker("ranksvm", pairs="given").fit(data)
-    with pytest.raises(tk.InputError, match="not from preferences"):
+    with pytest.raises(tk.InputError, match="cannot learn from preferences, only from labels"):
         tk.ranker("svmmap").fit(data, preferences=Preferences.of_rows(data.ptr, [0], [1]))
 
 

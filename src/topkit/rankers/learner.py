@@ -162,7 +162,8 @@ class Learner:
             if value is not None and source not in self.method.learns_from:
                 known = " and ".join(self.method.learns_from)
                 raise InputError(
-                    f"the ranker {self.name!r} learns from {known}, not from {source}", remedies[source]
+                    f"the ranker {self.name!r} cannot learn from {source}, only from {known}",
+                    remedies[source],
                 )
         return self.method.train(job)
 

@@ -45,7 +45,7 @@ def test_settings_are_parsed_by_their_type() -> None:
     }
     with pytest.raises(InputError, match="k must be an integer"):
         ranker_settings("focusednet", ["k=many"])
-    with pytest.raises(InputError, match="has no value"):
+    with pytest.raises(InputError, match="invalid setting"):
         ranker_settings("focusednet", ["k"])
 
 

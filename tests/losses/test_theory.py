@@ -130,10 +130,10 @@ def test_command_prints_bounds_that_hold_and_the_table() -> None:
     words = ["study", "consistency", "--k", "2", "--lists", "20"]
     result = CliRunner().invoke(command_line(["study"]), words)
     assert result.exit_code == 0, result.output
-    lines = {line[2:30].strip(): line.split() for line in result.output.splitlines()}
+    lines = {line[:26].strip(): line.split() for line in result.output.splitlines()}
     for name in ("weighted Kendall's τ", "top-k hinge", "top-k exponential", "top-k ListMLE / ln 2"):
         assert lines[name][-1] == "0"  # no list has a larger error than the bound
     assert "3 > 2.000" in result.output  # log2 4, by hand
-    assert [
-        line.split()[-2:] for line in result.output.splitlines() if line.startswith("  topk-listmle")
-    ] == [["yes", "yes"]]
+    assert [line.split()[-2:] for line in result.output.splitlines() if line.startswith("topk-listmle")] == [
+        ["yes", "yes"]
+    ]

@@ -143,7 +143,7 @@ def test_a_damaged_tree_is_refused() -> None:
     children = model.children.copy()
     children[0, 0] = 0  # a split below itself would be walked for ever
     with pytest.raises(ValueError, match="inconsistent"):
-        type(model).of_parts(tk.rankers.contract.Parts(arrays={**parts.arrays, "children": children}))
+        type(model).of_parts(tk.scorers.Parts(arrays={**parts.arrays, "children": children}))
 
 
 def test_classes_of_grades_orders_and_many_labels() -> None:

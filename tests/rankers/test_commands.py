@@ -69,7 +69,7 @@ def test_training_on_preferences(folder: Path) -> None:
     [
         (["train", "lisnet", "--train", "train.txt", "--out", "m"], "unknown ranker 'lisnet'"),
         (["train", "listnet", "--train", "nowhere", "--out", "m"], "nowhere"),
-        (["train", "listnet", "--train", "train.txt", "--out", "m", "--set", "l2"], "has no value"),
+        (["train", "listnet", "--train", "train.txt", "--out", "m", "--set", "l2"], "invalid setting 'l2'"),
         (["train", "listnet", "--train", "train.txt", "--out", "m", "--set", "l2=x"], "l2 must be a number"),
         (["train", "listnet", "--train", "train.txt", "--out", "m", "--tune", "grid"], "--valid"),
         (["score", "train.txt", "train.txt", "--out", "s"], "not a topkit model"),

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from topkit.cli import command_line
 from topkit.metrics import CONVENTIONS, Evaluation, metric
-from topkit.reporting.marks import direction, interval_direction, mark, significance_marks
+from topkit.reporting.marks import interval_direction, mark, significance_marks
 from topkit.studies.showing import score_table
 
 SMALLER = "wkt"
@@ -55,7 +55,6 @@ def test_eval_prints_the_mark_of_a_study(tmp_path: Path) -> None:
 
 
 def test_directions() -> None:
-    assert [mark(direction(d)) for d in (0.1, -0.1, 0.0)] == ["▲", "▼", ""]
-    assert [mark(direction(d, greater_is_better=False)) for d in (0.1, -0.1)] == ["▼", "▲"]
+    assert [mark(direction) for direction in (1, -1, 0)] == ["▲", "▼", ""]
     assert [interval_direction(*ends) for ends in ((0.1, 0.3), (-0.3, -0.1), (-0.1, 0.3))] == [1, -1, 0]
     assert interval_direction(0.1, 0.3, greater_is_better=False) == -1

@@ -79,7 +79,7 @@ def test_a_mix_is_chosen_without_the_fold_it_is_used_on() -> None:
     [
         ('pages = ["none.txt"]\ngraded = "graded.txt"\n', "does not exist"),
         (FILES + "folds = 1\n", "folds must be an integer of at least 2, got 1"),
-        (FILES + "mixes = [2.0]\n", "mixes must be a list of numbers from 0 to 1"),
+        (FILES + "mixes = [2.0]\n", "mixes must be a list of numbers, each from 0 to 1"),
     ],
 )
 def test_refusals(write: Callable[[str], Path], settings: str, problem: str) -> None:

@@ -71,8 +71,14 @@ def test_rankers_as_names_and_tables() -> None:
             "test must be one of t, wilcoxon, randomisation, tukey, got 'chi'",
         ),
         ('kind = "compare"\n[settings]\nbaselin = "x"', "did you mean 'baseline'"),
-        ('kind = "k"\n[settings]\nks = "ten"', "ks must be a list of integers of at least 0, got 'ten'"),
-        ('kind = "k"\n[settings]\nks = [1.5]', "ks must be a list of integers of at least 0, got [1.5]"),
+        (
+            'kind = "k"\n[settings]\nks = "ten"',
+            "ks must be a list of integers, each of at least 0, got 'ten'",
+        ),
+        (
+            'kind = "k"\n[settings]\nks = [1.5]',
+            "ks must be a list of integers, each of at least 0, got [1.5]",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_the_file_and_a_way_out(text: str, message: str) -> None:

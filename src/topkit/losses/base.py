@@ -243,7 +243,9 @@ class Objective:
         if not np.isfinite(s.sum()) and not np.isfinite(s).all():
             raise ValueError("scores must be finite numbers")
         blocks = thread_map(lambda chunk: chunk.evaluate(s[chunk.rows], curved), self.chunks)
-        if len(blocks) == 1:
+        if not blocks:
+            values, gradient, curvature = np.zeros(0), np.zeros(0), np.zeros(0)
+        elif len(blocks) == 1:
             values, gradient, curvature = blocks[0]
         else:
             values, gradient, curvature = (np.concatenate(parts) for parts in zip(*blocks, strict=True))

@@ -104,7 +104,9 @@ def test_aggregation_as_a_map(cluster: Cluster) -> None:
             with pytest.raises(tk.InputError, match="learns from all queries"):
                 fuse_on(cluster, runs, method)
         else:
-            assert fuse_on(cluster, runs, method, queries=5) == fuse(runs, method).run, method
+            settings = {"weights": [0.5, 0.3, 0.2]} if method == "weighted-borda" else {}
+            fused = fuse_on(cluster, runs, method, queries=5, **settings)
+            assert fused == fuse(runs, method, **settings).run, method
 
 
 def test_feature_building_as_a_map(cluster: Cluster, tmp_path: Path) -> None:

@@ -73,11 +73,11 @@ def test_rankers_as_names_and_tables() -> None:
         ('kind = "compare"\n[settings]\nbaselin = "x"', "did you mean 'baseline'"),
         (
             'kind = "k"\n[settings]\nks = "ten"',
-            "ks must be a list of integers, each of at least 0, got 'ten'",
+            "each of at least 0, got 'ten'",
         ),
         (
             'kind = "k"\n[settings]\nks = [1.5]',
-            "ks must be a list of integers, each of at least 0, got [1.5]",
+            "each of at least 0, got [1.5]",
         ),
     ],
 )

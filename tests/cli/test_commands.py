@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import topkit as tk
+from tests.support.cli import said, topkit
 
 LETOR = """2 qid:1 1:3 2:1 #docid = a
 0 qid:1 1:1 2:2 #docid = b
@@ -22,18 +22,6 @@ LETOR = """2 qid:1 1:3 2:1 #docid = a
 0 qid:3 1:0 2:7 #docid = f
 2 qid:3 1:4 2:8 #docid = g
 """
-
-
-def topkit(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "topkit", *map(str, words)]
-    environment = os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
-
-
-def said(*words: object) -> str:
-    result = topkit(*words)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.fusion.test_ulara import noisy_runs
+from tests.support.fusion import noisy_runs
 from topkit.data import Run
 from topkit.fusion import Ballots, fuse
 from topkit.fusion.agreement import agreement_matrix, common_factor, unseen_documents

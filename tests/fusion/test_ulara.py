@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
+from tests.support.fusion import noisy_runs
 from topkit.data import InputError, Run
 from topkit.fusion import Ballots, fuse
 from topkit.fusion.ulara import query_gradients, ulara, usual_threshold
@@ -57,19 +58,6 @@ def test_threshold_is_beyond_chance() -> None:
     assert usual_threshold(np.full(40, 0.1), most=40) == 8
     assert usual_threshold(np.full(40, 0.1), most=7) == 7  # nobody would speak otherwise
     assert usual_threshold(np.ones(5), most=5) == 5  # complete lists: every item is in all
-
-
-def noisy_runs(good: int, bad: int, queries: int = 20, n: int = 300, seed: int = 0) -> list[Run]:
-    """Rankers that see one hidden order with noise, and those that see nothing; 20 of 300 documents each."""
-    rng = np.random.default_rng(seed)
-    runs = []
-    for i in range(good + bad):
-        lists = {}
-        for q in range(queries):
-            order = np.argsort(np.arange(n) + rng.normal(scale=8, size=n)) if i < good else rng.permutation(n)
-            lists[f"q{q}"] = [(f"d{doc:02}", -float(place)) for place, doc in enumerate(order[:20])]
-        runs.append(Run.of(lists, f"{'good' if i < good else 'bad'}-{i}"))
-    return runs
 
 
 @pytest.mark.parametrize(("good", "bad"), [(6, 2), (4, 8), (3, 12)])

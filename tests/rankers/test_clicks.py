@@ -17,7 +17,7 @@ from scipy.stats import multivariate_normal, norm
 from scipy.stats import t as student
 
 import topkit as tk
-from tests.cli.test_commands import said
+from tests.support.cli import said
 from topkit.cli.train import train
 from topkit.data import InputError, Page, read_pages, write_pages
 from topkit.rankers import Clicks, continue_training

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.cli.test_commands import said
+from tests.support.cli import said
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers import load_ranker
 from topkit.rankers.checks import CHECKS, easy_data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -237,7 +238,7 @@ def test_enumeration_is_for_small_pools() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"depth": 0}, {"chains": 0}, {"sweeps": 0}, {"estimate": "guess"}])
-def test_settings_that_cannot_be(settings: dict[str, object]) -> None:
+def test_settings_that_cannot_be(settings: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         tk.aggregate(runs_of(LISTS), "mallows", **settings)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -97,7 +99,7 @@ def test_a_ranker_without_an_answer_is_taken_as_random() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"nu": 0}, {"rate": -1.0}, {"kappa": 0}])
-def test_settings_that_cannot_be(settings: dict[str, object]) -> None:
+def test_settings_that_cannot_be(settings: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         tk.aggregate(RUNS, "ulara", **settings)
 

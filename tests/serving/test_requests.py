@@ -37,7 +37,8 @@ def stream(table: pa.Table, **options: Any) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
         writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def lists(X: np.ndarray) -> pa.Array:

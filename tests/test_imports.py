@@ -1,4 +1,4 @@
-"""Helpers are shared through ``tests.support``: test modules can then be moved, renamed and run on their own."""
+"""Helpers are shared through ``tests.support``, so that test modules can be moved and run on their own."""
 
 from __future__ import annotations
 

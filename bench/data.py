@@ -70,7 +70,7 @@ print(status("VmHWM") - before)
 def memory(path: Path) -> None:
     small = path.with_name("small.txt")
     small.write_text("1 qid:1 1:0.5 2:1e-30 #docid = x\n")
-    command = [sys.executable, "-c", MEMORY, small, path]
+    command = [sys.executable, "-c", MEMORY, str(small), str(path)]
     size, peak = map(int, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
     ratio = f"{peak / size:.2f}x (goal 2.5x)"
     print(f"memory: arrays returned {size / 1e6:.0f} MB, peak while reading {peak / 1e6:.0f} MB, {ratio}")

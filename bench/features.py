@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,12 +134,12 @@ def wikiqa(folder: Path, part: str) -> list[Judged]:
         (folder / part / name).read_text(encoding="utf-8").splitlines()
         for name in ("id.txt", "a.toks", "b.toks", "sim.txt")
     ]
-    groups: dict[str, Judged] = {}
+    groups: dict[str, tuple[str, list[str], list[float]]] = {}
     for qid, question, sentence, label in zip(*columns, strict=True):
-        one = groups.setdefault(qid, Judged(f"{part}-{qid}", question, [], []))
-        one.sentences.append(sentence)
-        one.labels.append(float(label))
-    return list(groups.values())
+        _, sentences, labels = groups.setdefault(qid, (question, [], []))
+        sentences.append(sentence)
+        labels.append(float(label))
+    return [Judged(f"{part}-{qid}", *group) for qid, group in groups.items()]
 
 
 def support_vectors(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
@@ -176,8 +177,8 @@ def regression_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Datas
             )
             models.append(model.fit(train.X, train.y.astype(int)))
 
-    def score(model: object, data: tk.Dataset) -> NDArray[np.float64]:
-        return np.asarray(model.predict_proba(data.X)[:, 1])  # type: ignore[attr-defined]
+    def score(model: Any, data: tk.Dataset) -> NDArray[np.float64]:
+        return np.asarray(model.predict_proba(data.X)[:, 1])
 
     best = max(models, key=lambda model: tk.evaluate(valid, score(model, valid), "rprec").mean["rprec"])
     return lambda data: score(best, data)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tests.support.real_data import real_data_folder
@@ -220,7 +222,7 @@ def speed() -> None:
     import ranx
 
     whole = [untied(run) for run in trec3_runs()[0]]
-    cases: list[tuple[str, dict[str, object], str, str | None, int, int]] = [
+    cases: list[tuple[str, dict[str, Any], str, str | None, int, int]] = [
         ("combmnz", {"scale": "min-max"}, "mnz", "min-max", 50, KEEP),
         ("rrf", {}, "rrf", None, 50, KEEP),
         (
@@ -241,9 +243,9 @@ def speed() -> None:
         other = ranx.fuse(theirs, norm=norm, method=peer)
         two = time.perf_counter() - start
         for _ in range(3):
-            (one,) = best_of(lambda runs=runs, n=name, s=settings: tk.aggregate(runs, n, **s))  # type: ignore[misc]
+            (one,) = best_of(partial(tk.aggregate, runs, name, **settings))
             if two < 30:
-                (again,) = best_of(lambda r=theirs, n=norm, m=peer: ranx.fuse(r, norm=n, method=m), turns=1)  # type: ignore[misc]
+                (again,) = best_of(partial(ranx.fuse, theirs, norm=norm, method=peer), turns=1)
                 two = min(two, again)
         apart = largest_difference(mine, other)
         show(f"{name}, 40 runs, {topics} x {depth} (scores differ by {apart:.0e})", one, two, "ranx", "5x")
@@ -256,15 +258,15 @@ def untied(run: Run) -> Run:
     return Run(run.qids, run.ptr, run.docs, scores.astype(np.float64), run.name)
 
 
-def ranx_run(run: Run) -> object:
+def ranx_run(run: Run) -> Any:
     import ranx
 
     return ranx.Run({q: dict(run[q]) for q in run}, name=run.name)
 
 
-def largest_difference(ours: Run, theirs: object) -> float:
+def largest_difference(ours: Run, theirs: Any) -> float:
     """The largest difference of scores between two fused runs."""
-    other = theirs.to_dict()  # type: ignore[attr-defined]
+    other = theirs.to_dict()
     worst = 0.0
     for q in ours:
         assert len(ours[q]) == len(other[q])
@@ -314,11 +316,11 @@ def sort_cost() -> None:
     rng = np.random.default_rng(0)
     for n in (10_000, 100_000, 1_000_000):
         order = rng.permutation(n).tolist()
-        (seconds,) = best_of(lambda order=order, n=n: kendall_distance(order, range(n)), turns=2)  # type: ignore[misc]
+        (seconds,) = best_of(partial(kendall_distance, order, range(n)), turns=2)
         print(f"Kendall's distance of {n:>9,} items: {seconds:.3f} s")
 
 
-def new_plot(columns: int):  # type: ignore[no-untyped-def]
+def new_plot(columns: int) -> tuple[Any, Any]:
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -328,7 +330,7 @@ def new_plot(columns: int):  # type: ignore[no-untyped-def]
     return figure, axes[0]
 
 
-def save(figure, name: str) -> None:  # type: ignore[no-untyped-def]
+def save(figure: Any, name: str) -> None:
     PLOTS.mkdir(exist_ok=True)
     figure.savefig(PLOTS / name, dpi=120)
     print(f"plot: {PLOTS / name}")

@@ -83,7 +83,7 @@ def counts(orders: int) -> None:
 def noise(orders: int) -> None:
     print("Wrong answers at (50, 10); reliable aims at 0.93 with 200 at 0.1, and 0.80 with 300 at 0.2")
     rates = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-    found = []
+    found: list[Outcome] = []
     for rate in rates:
         aimed = rate in (0.1, 0.2)  # a check takes milliseconds: the rest of the curve has fewer orders
         found += cells([Scenario("reliable", 50, 10, rate)], orders if aimed else max(1, orders // 10))

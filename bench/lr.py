@@ -27,7 +27,7 @@ from topkit.rankers import Clicks
 from topkit.rankers.clicks.events import examined
 from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.clicks.pages import pages_data
-from topkit.studies.fits import scores_of
+from topkit.rankers.sortnet import Comparator
 from topkit.studies.publish import publish
 from topkit.studies.run import run_study
 from topkit.studies.template import template
@@ -52,11 +52,13 @@ def tuned(name: str, grid: list[dict[str, Any]], published: str) -> None:
         best = max(range(len(grid)), key=lambda i: tried[i].traces[0].best)
         chosen.append(best)
         for i, ranker in enumerate(tried):
-            mean = tk.evaluate(test, scores_of(ranker, test), MEASURES, "letor3").mean
+            mean = tk.evaluate(test, ranker.ordering_scores(test), MEASURES, "letor3").mean
             reached[i, number - 1] = [mean[measure] for measure in MEASURES]
         if name == "sortnet":
             model, preparation = tried[best].model, tried[best].preparation
-            circles.append(model.intransitivity(preparation(test)))  # type: ignore[misc,union-attr]
+            assert isinstance(model, Comparator)
+            assert preparation is not None
+            circles.append(model.intransitivity(preparation(test)))
 
     def line(values: Floats) -> str:
         return "  ".join(f"{m} {v:.4f}" for m, v in zip(MEASURES, values, strict=True))

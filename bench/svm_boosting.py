@@ -260,8 +260,7 @@ def speed() -> None:
         ("FocusedBoost, 300 rounds", "focusedboost", {}, None),
     ]
     sides: list[Callable[[], object]] = [
-        lambda name=name, settings=settings: tk.ranker(name, **settings).fit(train, valid)  # type: ignore[misc]
-        for _, name, settings, _ in rankers
+        partial(tk.ranker(name, **settings).fit, train, valid) for _, name, settings, _ in rankers
     ]
     for side in sides:
         side()  # kernels are compiled or loaded once

@@ -32,9 +32,9 @@ def database(kind: str) -> Iterator[str]:
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import pgserver
+            from pgserver.postgres_server import get_server
 
-            server = pgserver.get_server(Path(folder) / "pg")
+            server = get_server(Path(folder) / "pg")
         yield server.get_uri()
         server.cleanup()
 

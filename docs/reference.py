@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import topkit as tk
 from topkit.cli.catalogue import ENTRIES, SETTING_COLUMNS, Entry, first_sentence, setting_rows
@@ -112,7 +113,7 @@ def commands() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def walk(command: object, path: str) -> Iterable[tuple[str, object]]:
+def walk(command: Any, path: str) -> Iterable[tuple[str, Any]]:
     """Every command below a group, with the words that call it."""
     children = getattr(command, "commands", {})
     if not children:
@@ -123,7 +124,7 @@ def walk(command: object, path: str) -> Iterable[tuple[str, object]]:
 
 def python() -> str:
     rows = []
-    for name in sorted(tk.__all__):
+    for name in sorted(vars(tk)["__all__"]):
         value = getattr(tk, name)
         if callable(value) and not isinstance(value, dict):
             rows.append((f"`tk.{name}`", first_sentence(value)))

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 from tests.support.browser import Server, accept, chromium, invite, label, make_project, press, seq
 
 from topkit.labelling import SimulatedAssessor
@@ -72,13 +72,13 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     topics, documents = write_material(folder)
     server = Server(str(folder / "labels.db"))
-    desktop, phone = {"width": 1180, "height": 720}, {"width": 390, "height": 780}
+    desktop, phone = ViewportSize(width=1180, height=720), ViewportSize(width=390, height=780)
     with chromium() as browser:
-        admin = browser.new_context(viewport=desktop).new_page()  # type: ignore[arg-type]
+        admin = browser.new_context(viewport=desktop).new_page()
         accept(admin, server.admin_link())
         assessors = []
         for name, size in (("Assessor 1", desktop), ("Assessor 2", phone), ("Assessor 3", desktop)):
-            page = browser.new_context(viewport=size).new_page()  # type: ignore[arg-type]
+            page = browser.new_context(viewport=size).new_page()
             accept(page, invite(admin, server.address, name))
             assessors.append(page)
         shoot(admin, "people")
@@ -118,9 +118,9 @@ def main() -> None:
         shoot(assessors[0], "tasks")
         admin.goto(project)
         shoot(admin, "dashboard")
-        admin.set_viewport_size({"width": 390, "height": 780})
+        admin.set_viewport_size(phone)
         shoot(admin, "dashboard-phone")
-        admin.set_viewport_size(desktop)  # type: ignore[arg-type]
+        admin.set_viewport_size(desktop)
         admin.goto(f"{project}/agreement")
         shoot(admin, "agreement")
         admin.goto(f"{project}/topics/1")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import topkit as tk
+from tests.support.cli import said, topkit
 
 LETOR = """2 qid:1 1:3 2:1 #docid = a
 0 qid:1 1:1 2:2 #docid = b
@@ -22,18 +22,6 @@ LETOR = """2 qid:1 1:3 2:1 #docid = a
 0 qid:3 1:0 2:7 #docid = f
 2 qid:3 1:4 2:8 #docid = g
 """
-
-
-def topkit(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "topkit", *map(str, words)]
-    environment = os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
-
-
-def said(*words: object) -> str:
-    result = topkit(*words)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 @pytest.fixture
@@ -172,8 +160,8 @@ def test_start_up_stays_light(data: Path, scores: tuple[Path, Path], tmp_path: P
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_text("q1 0 d1 1\n")
     run.write_text("q1 Q0 d1 1 1 x\n")
-    heavy = ("numba", "scipy", "pyarrow", "matplotlib", "lightgbm", "sklearn", "pandas", "pydantic")
-    heavy += ("rich.progress", "distributed", "fastapi", "sqlalchemy")
+    heavy = ["numba", "scipy", "pyarrow", "matplotlib", "lightgbm", "sklearn", "pandas", "pydantic"]
+    heavy += ["rich.progress", "distributed", "fastapi", "sqlalchemy"]
     script = (
         "import atexit, sys; from topkit.cli import main\n"
         f"atexit.register(lambda: print('HEAVY', [m for m in {heavy!r} if m in sys.modules]))\n"
@@ -194,8 +182,8 @@ def test_version() -> None:
 
 
 def test_every_public_name_is_there_and_documented() -> None:
-    for name in tk.__all__:
+    for name in vars(tk)["__all__"]:
         thing = getattr(tk, name)
         assert name == "__version__" or isinstance(thing, dict) or thing.__doc__, name
     with pytest.raises(AttributeError, match="read_leter"):
-        tk.read_leter  # noqa: B018
+        tk.read_leter  # type: ignore[attr-defined]  # noqa: B018

@@ -124,7 +124,7 @@ def test_any_array_like_is_accepted() -> None:
     X = np.array([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]).T  # float64 in Fortran order
     data = Dataset(X, np.array([1, 0, 2]), [0, 2, 3], [7, 8])  # type: ignore[arg-type]
     assert data == expected
-    assert (data.X.dtype, data.y.dtype, data.ptr.dtype) == (np.float32, np.float32, np.int64)
+    assert [array.dtype.name for array in (data.X, data.y, data.ptr)] == ["float32", "float32", "int64"]
     assert data.X.flags.c_contiguous
     data = Dataset(X.tolist(), [1.0, 0.0, 2.0], (0, 2, 3), ["7", "8"], ["x", "y", "z"])  # type: ignore[arg-type]
     assert data.doc_ids == Strings.of("xyz")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topkit as tk
-from tests.cli.test_commands import said, topkit
+from tests.support.cli import said, topkit
 from tests.support.export import score_queries
 from topkit.export import EXPORTERS, export_ranker, portable
 from topkit.export.forms import Portable, Tree, TreesForm, float32_above, float32_at_most

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.fusion.test_ulara import noisy_runs
+from tests.support.fusion import noisy_runs
 from topkit.data import Run
 from topkit.fusion import Ballots, fuse
 from topkit.fusion.agreement import agreement_matrix, common_factor, unseen_documents
@@ -34,7 +34,7 @@ def test_agreement_of_two_complete_orders_is_a_correlation() -> None:
         Run.of({"q": [(doc, -float(p)) for p, doc in enumerate(order)]}, order) for order in ("abcd", "bacd")
     ]
     ballots = Ballots.of(runs)
-    points = 4.0 - ballots.places
+    points = (4 - ballots.places).astype(np.float64)
     expected = np.corrcoef([3, 2, 1, 0], [2, 3, 1, 0])[0, 1]
     assert agreement_matrix(ballots, points)[0, 1] == pytest.approx(expected)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import topkit as tk
@@ -14,7 +16,7 @@ THREE = Run.of({"q": [("b", 30.0), ("e", 20.0)]}, "three")
 RUNS = [ONE, TWO, THREE]
 
 
-def scores(method: str, query: str = "q", **settings: object) -> dict[str, float]:
+def scores(method: str, query: str = "q", **settings: Any) -> dict[str, float]:
     return dict(tk.aggregate(RUNS, method, **settings)[query])
 
 
@@ -93,7 +95,7 @@ def test_equal_scores_scale_to_one() -> None:
         ("rrf", {"k": -1.0}),
     ],
 )
-def test_settings_that_cannot_be(method: str, settings: dict[str, object]) -> None:
+def test_settings_that_cannot_be(method: str, settings: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         tk.aggregate(RUNS, method, **settings)
 

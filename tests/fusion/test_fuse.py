@@ -6,29 +6,13 @@ import numpy as np
 import pytest
 
 import topkit as tk
+from tests.support.fusion import some_runs
 from topkit.data import InputError, Run
 from topkit.data.settings import settings_of as declared
 from topkit.fusion import AGGREGATORS, DEFAULT, fuse, learns_across_queries, settings_of
 
 METHODS = sorted(set(AGGREGATORS) - {"weighted-borda"})
 SAMPLED = {"mallows"}
-
-
-def some_runs(seed: int = 0, rankers: int = 5, queries: int = 4) -> list[Run]:
-    """Lists of different lengths and documents; one ranker skips a query."""
-    rng = np.random.default_rng(seed)
-    runs = []
-    for i in range(rankers):
-        lists = {}
-        for q in range(queries):
-            if i == 1 and q == 2:
-                continue
-            order = np.argsort(np.arange(12) + rng.normal(scale=2 + i, size=12))[: 4 + (i + q) % 5]
-            lists[f"q{q}"] = [
-                (f"d{doc:02}", 10 - p + 0.25 * rng.random()) for p, doc in enumerate(order.tolist())
-            ]
-        runs.append(Run.of(lists, f"ranker-{i}"))
-    return runs
 
 
 def order(run: Run) -> dict[str, list[str]]:

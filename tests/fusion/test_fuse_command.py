@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import topkit as tk
-from tests.fusion.test_fuse import some_runs
+from tests.support.fusion import some_runs
 from topkit.cli import command_line
 from topkit.data import InputError
 from topkit.fusion import AGGREGATORS

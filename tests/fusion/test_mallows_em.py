@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import topkit as tk
+from tests.support.fusion import noisy_runs
 from topkit.compute import NotConverged
 from topkit.data import InputError, Run
 from topkit.fusion import Ballots, fuse, kendall_distance, top_k_distance
@@ -181,8 +183,6 @@ def test_planted_rankers_are_told_apart(seed: int) -> None:
 
 
 def test_random_top_lists_get_no_say() -> None:
-    from tests.fusion.test_ulara import noisy_runs
-
     fusion = fuse(noisy_runs(4, 6, queries=8), "mallows")
     assert fusion.theta is not None
     assert all(theta < -0.02 for name, theta in fusion.theta.items() if name.startswith("good"))
@@ -238,7 +238,7 @@ def test_enumeration_is_for_small_pools() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"depth": 0}, {"chains": 0}, {"sweeps": 0}, {"estimate": "guess"}])
-def test_settings_that_cannot_be(settings: dict[str, object]) -> None:
+def test_settings_that_cannot_be(settings: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         tk.aggregate(runs_of(LISTS), "mallows", **settings)
 

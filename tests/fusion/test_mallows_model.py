@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations, permutations
 from math import exp, factorial, log
 
@@ -93,9 +93,9 @@ def test_a_top_k_list_is_as_likely_as_its_completions_together(theta: float) -> 
     p = probabilities(5, theta)
     assert sum(p.values()) == pytest.approx(1.0)
     for k in (1, 2, 3, 5):
-        together = Counter[tuple[int, ...]]()
+        together: dict[tuple[int, ...], float] = defaultdict(float)
         for order, value in p.items():
-            together[order[:k]] += value  # type: ignore[assignment]
+            together[order[:k]] += value
         for short, value in together.items():
             assert log_likelihood([short], theta, range(5)) == pytest.approx(log(value), abs=1e-9)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import topkit as tk
+from tests.support.fusion import noisy_runs
 from topkit.data import InputError, Run
 from topkit.fusion import Ballots, fuse
 from topkit.fusion.ulara import query_gradients, ulara, usual_threshold
@@ -59,19 +62,6 @@ def test_threshold_is_beyond_chance() -> None:
     assert usual_threshold(np.ones(5), most=5) == 5  # complete lists: every item is in all
 
 
-def noisy_runs(good: int, bad: int, queries: int = 20, n: int = 300, seed: int = 0) -> list[Run]:
-    """Rankers that see one hidden order with noise, and those that see nothing; 20 of 300 documents each."""
-    rng = np.random.default_rng(seed)
-    runs = []
-    for i in range(good + bad):
-        lists = {}
-        for q in range(queries):
-            order = np.argsort(np.arange(n) + rng.normal(scale=8, size=n)) if i < good else rng.permutation(n)
-            lists[f"q{q}"] = [(f"d{doc:02}", -float(place)) for place, doc in enumerate(order[:20])]
-        runs.append(Run.of(lists, f"{'good' if i < good else 'bad'}-{i}"))
-    return runs
-
-
 @pytest.mark.parametrize(("good", "bad"), [(6, 2), (4, 8), (3, 12)])
 def test_random_rankers_lose_their_weight_without_settings(good: int, bad: int) -> None:
     weights = fuse(noisy_runs(good, bad), "ulara").weights
@@ -109,7 +99,7 @@ def test_a_ranker_without_an_answer_is_taken_as_random() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"nu": 0}, {"rate": -1.0}, {"kappa": 0}])
-def test_settings_that_cannot_be(settings: dict[str, object]) -> None:
+def test_settings_that_cannot_be(settings: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         tk.aggregate(RUNS, "ulara", **settings)
 

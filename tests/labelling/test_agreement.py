@@ -25,6 +25,7 @@ from topkit.labelling.agreement import (
     pairs_judged,
     timing,
 )
+from topkit.labelling.agreement.kappa import Weights
 from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, Pair
 
 
@@ -149,9 +150,14 @@ def test_cohens_kappa_is_scikit_learns(pairs: list[tuple[int, int]]) -> None:
         assert np.isnan(cohen_kappa(one, other))
         return
     labels = sorted({*one, *other})
-    for ours, theirs in (("none", None), ("linear", "linear"), ("quadratic", "quadratic")):
+    names: list[tuple[Weights, str | None]] = [
+        ("none", None),
+        ("linear", "linear"),
+        ("quadratic", "quadratic"),
+    ]
+    for ours, theirs in names:
         expected = cohen_kappa_score(one, other, labels=labels, weights=theirs)
-        assert cohen_kappa(one, other, ours) == pytest.approx(expected)  # type: ignore[arg-type]
+        assert cohen_kappa(one, other, ours) == pytest.approx(expected)
 
 
 def test_fleiss_published_example() -> None:

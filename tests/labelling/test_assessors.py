@@ -94,7 +94,7 @@ def test_consensus_by_hand() -> None:
     # x beats y 2:1, x beats z 3:0, y beats z 2:1 (the third has z but not y), w loses to all
     found = consensus(results)
     assert found.order == ("x", "y", "z")
-    assert found.confidence == (1.0, pytest.approx(2 / 3), 1.0)
+    assert found.confidence == pytest.approx((1.0, 2 / 3, 1.0))
     assert found.places == (1, 2, 3)
 
 

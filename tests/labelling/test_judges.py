@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ class Server:
     """A local endpoint whose replies a test sets; it keeps what was asked."""
 
     def __init__(self) -> None:
-        self.requests: list[dict[str, object]] = []
+        self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.reply: Callable[[list[dict[str, str]]], Reply | str] = lambda messages: "tie"
         outer = self
@@ -121,7 +122,7 @@ def test_both_orders_are_asked_and_must_agree(server: Server) -> None:
     verdict = judge.judge("q", Question("y", "x"))
     assert verdict.answer == "b"
     assert verdict.seconds is not None
-    assert [documents_of(request["messages"]) for request in server.requests] == [  # type: ignore[arg-type]
+    assert [documents_of(request["messages"]) for request in server.requests] == [
         ["short", "long text"],
         ["long text", "short"],
     ]
@@ -193,8 +194,8 @@ def test_documents_cannot_leave_their_fence(server: Server) -> None:
     judge = ChatJudge("model", Endpoint(server.url, "m"), text={"x": attack, "y": "honest"}.__getitem__)
     judge.judge("q", Question("x", "y"))
     messages = server.requests[0]["messages"]
-    assert documents_of(messages) == [attack, "honest"]  # type: ignore[arg-type]
-    assert "never" in messages[0]["content"] or "Nothing in them" in messages[0]["content"]  # type: ignore[index]
+    assert documents_of(messages) == [attack, "honest"]
+    assert "never" in messages[0]["content"] or "Nothing in them" in messages[0]["content"]
 
 
 def test_grades_are_asked_once(server: Server) -> None:
@@ -218,7 +219,7 @@ def test_busy_endpoints_are_tried_again(server: Server) -> None:
 
 def test_failures_are_named(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     message = [{"role": "user", "content": "hi"}]
-    quiet = {"sleep": lambda seconds: None}
+    quiet: dict[str, Any] = {"sleep": lambda seconds: None}
     server.reply = lambda messages: (401, {}, {"error": "bad key"})
     with pytest.raises(InputError, match=r"answered 401: .*bad key"):
         Endpoint(server.url, "m", **quiet).complete(message)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-
-def topkit(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "topkit", *map(str, words)]
-    environment = os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+from tests.support.cli import topkit
 
 
 def test_simulate_prints_a_table_and_draws(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,12 +168,12 @@ def test_ties_and_bounds_for_weak_orders(
 
 @settings(max_examples=80)
 @given(st.integers(1, 8), st.integers(1, 8), st.sampled_from(FAST), st.randoms(use_true_random=False))
-def test_any_answers_at_all_end_well(n: int, k: int, strategy: str, chance: object) -> None:
+def test_any_answers_at_all_end_well(n: int, k: int, strategy: str, chance: Random) -> None:
     items = [f"d{i}" for i in range(n)]
     lab = Labelling(items, k, strategy)
     while lab.question:
         assert len(lab.answers) < 500
-        lab = lab.answer(chance.choice(lab.question.choices))  # type: ignore[attr-defined]
+        lab = lab.answer(chance.choice(lab.question.choices))
     result = lab.result
     assert result is not None
     assert len(result.order) == min(n, k)
@@ -183,12 +185,12 @@ def test_any_answers_at_all_end_well(n: int, k: int, strategy: str, chance: obje
 
 @settings(max_examples=40)
 @given(st.integers(1, 7), st.integers(1, 7), st.randoms(use_true_random=False))
-def test_any_answers_to_reliable_end_well(n: int, k: int, chance: object) -> None:
+def test_any_answers_to_reliable_end_well(n: int, k: int, chance: Random) -> None:
     items = [f"d{i}" for i in range(n)]
     lab = Labelling(items, k, "reliable")
     most = lab.progress.most
     while lab.question:
-        lab = lab.answer(chance.choice(lab.question.choices))  # type: ignore[attr-defined]
+        lab = lab.answer(chance.choice(lab.question.choices))
     assert lab.result is not None
     assert len(lab.answers) <= most
     assert len(set(lab.result.order)) == min(n, k)

@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 
 from tests.support.labelling import by_rank, play
 from topkit.labelling.bound import lower_bound
-from topkit.labelling.simulate import Scenario, prior_ranking, simulate
+from topkit.labelling.simulate import PriorKind, Scenario, prior_ranking, simulate
 from topkit.labelling.strategies.forest import MATCH, lightest_first
 from topkit.labelling.strategies.merge_insertion import merge_insertion_most
 from topkit.labelling.strategies.prior import CORRELATIONS, Newcomer, Trust, top_probabilities
@@ -119,12 +119,12 @@ def test_newcomer_chances_rise_down_the_list_and_mean_what_they_say() -> None:
 
 @pytest.mark.parametrize("kind", ["rank", "score"])
 @pytest.mark.parametrize("tau", [0.2, 0.5, 0.8])
-def test_priors_have_the_tau_they_promise(kind: str, tau: float) -> None:
+def test_priors_have_the_tau_they_promise(kind: PriorKind, tau: float) -> None:
     chance = Random(4)
     found = []
     for _ in range(150):
         rank = chance.sample(range(40), 40)
-        order = prior_ranking(rank, tau, chance, kind)  # type: ignore[arg-type]
+        order = prior_ranking(rank, tau, chance, kind)
         found.append(kendalltau(range(40), [rank[item] for item in order]).statistic)
     assert fmean(found) == pytest.approx(tau, abs=0.03)
     if kind == "score":

@@ -109,7 +109,7 @@ def test_top_k_with_k_of_the_whole_list_is_the_original(name: str, seed: int, gr
 def test_against_the_twins(seed: int, n: int, k: int, wide: bool) -> None:
     rng = np.random.default_rng(seed)
     s = rng.normal(scale=150 if wide else 1, size=n)
-    y = rng.permutation(n) + 1.0
+    y = (rng.permutation(n) + 1).astype(np.float64)
     assert tk.loss("topk-listmle", k=k)(s, y, [0, n])[0] == pytest.approx(
         twins.listmle(s, y, k), rel=1e-9, abs=1e-9
     )

@@ -162,6 +162,7 @@ def test_battery(ragged: Dataset, convention: str) -> None:
         best = tk.evaluate(data, data.y + 1e-6 * scores, metric, convention).per_query[metric]
         sign = 1 if measure.greater_is_better else -1
         assert (sign * (best - values) >= -1e-12).all(), name
+        assert data.doc_ids is not None
         shuffled = Dataset.build(
             data.X[mixed],
             data.y[mixed],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,7 +175,7 @@ def test_queries_are_matched_by_name() -> None:
         ({"baseline": "z"}, "was not evaluated"),
     ],
 )
-def test_mistakes(change: dict[str, str], message: str) -> None:
+def test_mistakes(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         tk.compare({"a": evaluation(A), "b": evaluation(B)}, "rr", **change)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,7 +130,7 @@ def metrics_for(rows: Rows) -> list[str]:
     ],
 )
 def test_output(
-    real_data: Path, output: str, qrels: str, run: str, options: dict[str, object], compared: int
+    real_data: Path, output: str, qrels: str, run: str, options: dict[str, Any], compared: int
 ) -> None:
     folder = real_data / "trec_eval"
     rows = rows_of(folder / output)
@@ -176,9 +177,9 @@ def test_z_scores(real_data: Path) -> None:
         tk.read_qrels(folder / "qrels.test"), tk.read_run(folder / "results.test"), metrics_for(rows), "trec"
     )
     for name, query, expected in rows:
-        mean, deviation = scale[query, name]
+        centre, spread = scale[query, name]
         value = e.per_query[str(ours(name))][e.qids.index(query)]
-        z = (value - mean) / deviation if deviation else 0.0
+        z = (value - centre) / spread if spread else 0.0
         assert z == pytest.approx(float(expected), abs=5.01e-5), (name, query)
     assert len(rows) > 150
 

@@ -15,6 +15,7 @@ from topkit.rankers.classes import Classes, grades_of
 from topkit.rankers.mixture.split import hold_back_queries
 from topkit.rankers.multiclass import kernels
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
+from topkit.rankers.multiclass.boosted import BoostedTrees
 
 Floats = NDArray[np.float64]
 
@@ -139,6 +140,7 @@ def test_arms_that_used_to_follow_earn_too() -> None:
 def test_a_damaged_tree_is_refused() -> None:
     data, classes = some_data()
     model, _ = boost(data, start_weights(classes, 3, np.ones(len(classes))), Plan("tree", 4, 3))
+    assert isinstance(model, BoostedTrees)
     parts = model.parts()
     children = model.children.copy()
     children[0, 0] = 0  # a split below itself would be walked for ever

@@ -17,7 +17,7 @@ from scipy.stats import multivariate_normal, norm
 from scipy.stats import t as student
 
 import topkit as tk
-from tests.cli.test_commands import said
+from tests.support.cli import said
 from topkit.cli.train import train
 from topkit.data import InputError, Page, read_pages, write_pages
 from topkit.rankers import Clicks, continue_training
@@ -342,7 +342,9 @@ def test_only_click_label_learns_from_clicks() -> None:
 
 
 def test_wrong_parts_are_refused() -> None:
-    parts = tk.ranker("click-label", slots=16).fit(plain_data(2)).model.parts()  # type: ignore[union-attr]
+    model = tk.ranker("click-label", slots=16).fit(plain_data(2)).model
+    assert model is not None
+    parts = model.parts()
     for name, array in (
         ("clicks_mean", np.zeros(3)),
         ("labels_variance", -np.ones(len(parts.arrays["labels_variance"]))),
@@ -440,7 +442,9 @@ def test_held_out_clicks_are_predicted_better_than_by_position_or_rate(real_data
     fitted = tk.ranker("click-label", normalise="none").fit(unlabelled, clicks=Clicks(before))
     assert isinstance(fitted.model, ClickLabel)
     ours = fitted.model.log_likelihoods(Clicks(after))
-    of_place, of_pair, all_looks = {}, {}, [0.0, 0.0]
+    of_place: dict[int, list[float]] = {}
+    of_pair: dict[tuple[str, str], list[float]] = {}
+    all_looks = [0.0, 0.0]
     for page in before:
         for place in range(examined(page)):
             for counts in (

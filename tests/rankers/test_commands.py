@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.cli.test_commands import said, topkit
+from tests.support.cli import said, topkit
 from topkit.data.scores import read_scores
 from topkit.rankers.checks import easy_data
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from scipy.optimize import isotonic_regression, minimize, nnls
 
 import topkit as tk
 from topkit.data import InputError, Judgments, Preference
+from topkit.data.judgments import Answer
 from topkit.losses import Preferences
 from topkit.rankers.checks import easy_data, quality
 from topkit.rankers.isotonic.effort import decided, pair_effort, query_effort
@@ -24,6 +26,7 @@ from topkit.rankers.isotonic.least_change import (
     isotonic_change,
     tied_grades,
 )
+from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +37,8 @@ def least_distance(A: Floats, b: Floats) -> Floats:
     target = np.append(np.zeros(A.shape[1]), 1.0)
     u = nnls(E, target, maxiter=10_000)[0]
     r = E @ u - target
-    return -r[:-1] / r[-1]
+    x: Floats = -r[:-1] / r[-1]
+    return x
 
 
 def generic(
@@ -118,7 +122,7 @@ def test_margins_against_a_search_that_knows_no_structure() -> None:
     def objective(x: Floats) -> float:
         return float(x[:4] @ x[:4] + 10.0 * 4 * x[4] ** 2)
 
-    limits = [
+    limits: list[Any] = [  # scipy has no public type for a constraint
         {"type": "ineq", "fun": lambda x, i=i, j=j, m=m: s[i] + x[i] - s[j] - x[j] - m * (1 - x[4])}
         for i, j, m in pairs
     ]
@@ -146,12 +150,17 @@ def test_preferences_with_circles_and_ties_against_a_generic_solver() -> None:
             margins = now[better] - now[worse] - (1 - x[n])  # noqa: B023
             return np.concatenate([margins, x[n + 1] - apart, x[n + 1] + apart, x[n:]])  # noqa: B023
 
-        start = np.concatenate([s.mean() - s, [1.0, 0.0]])  # equal scores satisfy everything
+        start = np.append(s.mean() - s, [1.0, 0.0])  # equal scores satisfy everything
+
+        def objective(x: Floats) -> float:
+            return float(x**2 @ prices)  # noqa: B023
+
+        limit: Any = {"type": "ineq", "fun": kept}
         searched = minimize(
-            lambda x: x**2 @ prices,  # noqa: B023
+            objective,
             start,
             method="SLSQP",
-            constraints={"type": "ineq", "fun": kept},
+            constraints=limit,
             options={"ftol": 1e-13, "maxiter": 1000},
         )
         constraints = Constraints(better, worse, np.ones(m), (tied[:, 0], tied[:, 1]))
@@ -192,9 +201,7 @@ def test_the_smallest_change_is_consistent_and_sums_to_zero(
     assert change.delta.sum() == pytest.approx(0, abs=1e-8)  # scores are only known up to a constant
 
 
-def job_of(data: tk.Dataset, preferences: Preferences | None = None) -> object:
-    from topkit.scorers import Job
-
+def job_of(data: tk.Dataset, preferences: Preferences | None = None) -> Job:
     return Job(data, None, lambda data, scores: 0.0, preferences=preferences)
 
 
@@ -206,7 +213,7 @@ def test_the_change_is_the_slope_of_the_effort(name: str, ragged: tk.Dataset) ->
     pairs = Preferences.of_rows(ragged.ptr, [3, 4, 5, 12, 22], [4, 6, 3, 20, 24], [1.0, 2.0, 1.0, 0.5, 1.0])
     job = job_of(ragged, pairs if "on" in name.split() else None)
     ties = 2.0 if "ties" in name else None
-    effort = pair_effort(job) if name.startswith("qb") else query_effort(job, 3.0, ties)  # type: ignore[arg-type]
+    effort = pair_effort(job) if name.startswith("qb") else query_effort(job, 3.0, ties)
     scores = rng.normal(size=len(ragged))
     slope = effort.with_curvature(scores)[1]
     for i in range(len(scores)):
@@ -260,8 +267,8 @@ def test_preferences_replace_labels(name: str) -> None:
         documents = named.names_of_documents()[rows].tolist()
         for _ in range(8):
             i, j = rng.choice(len(documents), 2, replace=False)
-            answer = "a" if quality_of[rows][i] > quality_of[rows][j] else "b"
-            answers.append(Preference(qid, documents[i], documents[j], answer))  # type: ignore[arg-type]
+            answer: Answer = "a" if quality_of[rows][i] > quality_of[rows][j] else "b"
+            answers.append(Preference(qid, documents[i], documents[j], answer))
     pairs = Preferences.of_judgments(named, Judgments(preferences=tuple(answers)))
     fitted = tk.ranker(name, trees=60, rate=0.1, min_leaf=5).fit(named, preferences=pairs)
     assert quality(fitted, easy_data(seed=3)) > 0.85

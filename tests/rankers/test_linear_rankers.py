@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import topkit as tk
+from tests.support.rankers import linear_weights
 from topkit.data import InputError
 from topkit.losses import Preferences, loss
 from topkit.metrics.compiled import Measured, worst_ties
@@ -49,15 +50,15 @@ def test_best_feature_by_evaluating_all(name: str) -> None:
         for sign in (1, -1)
     }
     best = max(means, key=lambda key: means[key])
-    assert np.flatnonzero(ranker.model.weights).tolist() == [best[0]]  # type: ignore[union-attr]
-    assert ranker.model.weights[best[0]] == best[1]  # type: ignore[union-attr]
+    assert np.flatnonzero(linear_weights(ranker)).tolist() == [best[0]]
+    assert linear_weights(ranker)[best[0]] == best[1]
     np.testing.assert_allclose(sorted(ranker.traces[0].values), sorted(means.values()), atol=1e-12)
 
 
 def test_constant_feature_is_not_the_best() -> None:
     """In input order the constant one would win: the relevant documents stand first."""
     data = tk.Dataset.build([[1, 0.2], [1, 0.5], [1, 0.1]], [1, 1, 0], ["q"] * 3)
-    assert tk.ranker("bestfeature", metric="map").fit(data).model.weights.tolist() == [0, 1]  # type: ignore[union-attr]
+    assert linear_weights(tk.ranker("bestfeature", metric="map").fit(data)).tolist() == [0, 1]
 
 
 @pytest.mark.real_data
@@ -141,7 +142,7 @@ def test_perceptron_is_the_mean_of_all_weights() -> None:
                             w = w + X[u] - X[v]
                         steps.append(w)
     ranker = tk.ranker("perceptron", passes=3).fit(data)
-    np.testing.assert_allclose(ranker.model.weights, np.mean(steps, axis=0), atol=1e-5)  # type: ignore[union-attr]
+    np.testing.assert_allclose(linear_weights(ranker), np.mean(steps, axis=0), atol=1e-5)
 
 
 def test_perceptron_stops_without_mistakes() -> None:
@@ -190,7 +191,7 @@ def test_outliers_pull_less() -> None:
     def angle(w: Floats) -> float:
         return float(w @ truth / np.linalg.norm(w) / np.linalg.norm(truth))
 
-    assert angle(refined.model.weights) > angle(base.model.weights)  # type: ignore[union-attr]
+    assert angle(linear_weights(refined)) > angle(linear_weights(base))
 
 
 def test_sigmoid_refusals() -> None:
@@ -214,7 +215,7 @@ def test_sigmoid_on_preferences() -> None:
         flat, preferences=Preferences.of_rows(data.ptr, better, worse)
     )
     labelled = tk.ranker("sigmoid", start=start).fit(data)
-    np.testing.assert_allclose(given.model.weights, labelled.model.weights, rtol=1e-6)  # type: ignore[union-attr]
+    np.testing.assert_allclose(linear_weights(given), linear_weights(labelled), rtol=1e-6)
 
 
 # -- margins -----------------------------------------------------------------------------------------------

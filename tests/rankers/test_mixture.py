@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.cli.test_commands import said
+from tests.support.cli import said
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers import load_ranker
 from topkit.rankers.checks import CHECKS, easy_data
@@ -133,7 +133,7 @@ def test_the_command_prints_the_members(tmp_path: Path) -> None:
 
 def test_damaged_mixtures_are_refused(fitted: tk.rankers.Learner) -> None:
     """Kernels trust their arrays, so a model that does not fit together must not get that far."""
-    assert fitted.model is not None
+    assert isinstance(fitted.model, Mixture)
     parts = fitted.model.parts()
     for name, change in (("sizes", -1), ("stage", 50), ("source0.gains", None)):
         array = parts.arrays[name]

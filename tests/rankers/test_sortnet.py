@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import topkit as tk
 from topkit.data import InputError
@@ -42,7 +43,7 @@ def test_outputs_by_the_formula() -> None:
     x, y = rng.normal(size=(2, 3))
 
     def squash(t: float) -> float:
-        return t / np.sqrt(1 + t * t)
+        return float(t / np.sqrt(1 + t * t))
 
     h = [squash(network.v[i] @ x + network.v_dual[i] @ y + network.b[i]) for i in range(2)]
     dual = [squash(network.v_dual[i] @ x + network.v[i] @ y + network.b[i]) for i in range(2)]
@@ -75,11 +76,12 @@ def test_merge_sort_sorts_every_query_stably(lengths: list[int], seed: int) -> N
     rng = np.random.default_rng(seed)
     ptr = np.concatenate([[0], np.cumsum(lengths)])
     values = rng.integers(0, 6, int(ptr[-1])).astype(float)
-    asked = []
+    asked: list[int] = []
 
-    def compare(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def compare(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float64]:
         asked.append(len(a))
-        return values[a] - values[b]
+        differences: NDArray[np.float64] = values[a] - values[b]
+        return differences
 
     order, winners, losers = merge_sort(compare, ptr, np.arange(len(values)))
     for start, stop in pairwise(ptr):
@@ -87,7 +89,8 @@ def test_merge_sort_sorts_every_query_stably(lengths: list[int], seed: int) -> N
     assert (values[winners] >= values[losers]).all()
     assert sum(asked) == len(winners) <= sum(n * int(np.ceil(np.log2(n))) for n in lengths if n > 1)
     # batches: as many calls as the longest query needs, however many queries there are
-    assert len(asked) <= sum(min(2 * w, max(lengths)) for w in 2 ** np.arange(6) if w < max(lengths))
+    longest = max(lengths)
+    assert len(asked) <= sum(min(2 * width, longest) for width in (1, 2, 4, 8, 16, 32) if width < longest)
 
 
 def test_circles_are_counted() -> None:

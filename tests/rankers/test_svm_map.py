@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
+from tests.support.rankers import linear_weights
 from topkit.losses import loss
 from topkit.rankers.svm.bundle import Planes, cutting_planes
 from topkit.rankers.svm.focused import focused_risk
@@ -20,6 +22,7 @@ from topkit.rankers.svm.precision import cuts_of_top, whole_lists
 from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
+Risk = Callable[[Floats], tuple[float, Floats]]
 
 
 def easy_data(queries: int = 40, seed: int = 0, noise: float = 0.05) -> tk.Dataset:
@@ -135,9 +138,9 @@ def top_data(seed: int = 0) -> tk.Dataset:
     return tk.normalise(easy_data(30, seed, noise=0.15)).top_k(5, seed=seed)
 
 
-def minimum(risk: object, X: Floats, total: float, l2: float) -> tuple[Floats, float]:
+def minimum(risk: Risk, X: Floats, total: float, l2: float) -> tuple[Floats, float]:
     def scaled(w: Floats) -> tuple[float, Floats]:
-        value, slope = risk(X @ w)  # type: ignore[operator]
+        value, slope = risk(X @ w)
         return value / total, X.T @ slope / total
 
     w, trace = cutting_planes(scaled, l2, np.zeros(X.shape[1]), Planes(), 2000, 1e-5)
@@ -158,7 +161,7 @@ def test_beta_zero_is_ranksvm_on_focused_pairs() -> None:
     pairs = loss("hinge", pairs="focused", k=5).on(data.y, data.ptr, weights)
     values = []
     for ranker in (ours, parent):
-        w = ranker.model.weights  # type: ignore[union-attr]
+        w = linear_weights(ranker)
         values.append(0.5 * w @ w + C * pairs(data.X.astype(float) @ w)[0])
     assert values[0] == pytest.approx(values[1], rel=3e-5)
 
@@ -185,7 +188,7 @@ def test_beta_one_is_svmmap_on_the_cuts() -> None:
     tasks = whole_lists(cut_data, np.array(weights), 1.0, 10)
     values = []
     for ranker in (ours, parent):
-        w = ranker.model.weights  # type: ignore[union-attr]
+        w = linear_weights(ranker)
         values.append(0.5 * w @ w + C * tasks(cut_data.X.astype(float) @ w)[0])
     assert values[0] == pytest.approx(values[1], rel=3e-5)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
+from tests.support.rankers import linear_weights
 from topkit.losses import Preferences
 from topkit.rankers.svm.pairs import Pairs
 from topkit.scorers import Job
@@ -69,7 +70,7 @@ def test_optimum_is_that_of_linear_svc(pairs: str, truth: str, C: float) -> None
     data = {"graded": data, "top": data.top_k(4, seed=1), "order": data.as_order(seed=1)}[truth]
     D, weights, _ = explicit_pairs(data, pairs, 4)
     ranker = tk.ranker("ranksvm", pairs=pairs, k=4, C=C, normalise="none").fit(data)
-    ours = objective(ranker.model.weights, D, weights, C, "squared_hinge")  # type: ignore[union-attr]
+    ours = objective(linear_weights(ranker), D, weights, C, "squared_hinge")
     theirs = objective(liblinear(D, weights, C, "squared_hinge"), D, weights, C, "squared_hinge")
     assert ours == pytest.approx(theirs, rel=1e-4)
     assert ranker.traces[-1].converged
@@ -80,7 +81,7 @@ def test_plain_hinge_is_that_of_linear_svc(C: float) -> None:
     data = some_data(seed=3)
     D, weights, _ = explicit_pairs(data, "all", 1)
     ranker = tk.ranker("ranksvm", loss="hinge", C=C, normalise="none", tolerance=1e-5).fit(data)
-    ours = objective(ranker.model.weights, D, weights, C, "hinge")  # type: ignore[union-attr]
+    ours = objective(linear_weights(ranker), D, weights, C, "hinge")
     theirs = objective(liblinear(D, weights, C, "hinge"), D, weights, C, "hinge")
     assert ours == pytest.approx(theirs, rel=1e-4)
     assert ranker.traces[-1].values[-1] <= 1e-5
@@ -91,7 +92,7 @@ def test_query_weights_are_pair_weights() -> None:
     D, _, query = explicit_pairs(data, "all", 1)
     heavy = np.linspace(0.0, 3.0, data.n_queries)
     ranker = tk.ranker("ranksvm", C=0.1, normalise="none").fit(data, weights=heavy)
-    ours = objective(ranker.model.weights, D, heavy[query], 0.1, "squared_hinge")  # type: ignore[union-attr]
+    ours = objective(linear_weights(ranker), D, heavy[query], 0.1, "squared_hinge")
     kept = heavy[query] > 0
     theirs = liblinear(D[kept], heavy[query][kept], 0.1, "squared_hinge")
     assert ours == pytest.approx(objective(theirs, D, heavy[query], 0.1, "squared_hinge"), rel=1e-4)
@@ -109,7 +110,7 @@ def test_given_preferences() -> None:
     flat = data.with_labels(np.zeros(len(data)), data.truth)
     given_pairs = tk.ranker("ranksvm", pairs="given", C=0.1).fit(flat, preferences=pairs)
     labelled = tk.ranker("ranksvm", C=0.1).fit(data)
-    np.testing.assert_allclose(given_pairs.model.weights, labelled.model.weights, rtol=1e-6)  # type: ignore[union-attr]
+    np.testing.assert_allclose(linear_weights(given_pairs), linear_weights(labelled), rtol=1e-6)
 
 
 def test_preferences_and_pair_set_belong_together() -> None:
@@ -174,6 +175,6 @@ def test_ohsumed_fold(real_data: Path) -> None:
     D, weights, _ = explicit_pairs(data, "all", 1)
     C = 100.0 / len(D)
     ranker = tk.ranker("ranksvm", C=C, normalise="none").fit(data)
-    ours = objective(ranker.model.weights, D, weights, C, "squared_hinge")  # type: ignore[union-attr]
+    ours = objective(linear_weights(ranker), D, weights, C, "squared_hinge")
     theirs = objective(liblinear(D, weights, C, "squared_hinge"), D, weights, C, "squared_hinge")
     assert ours == pytest.approx(theirs, rel=1e-4)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import topkit as tk
-from tests.cli.test_commands import said, topkit
+from tests.support.cli import said, topkit
+from tests.support.rankers import linear_weights
 from topkit.data.partitions import plan_partitions
 from topkit.losses import LOSSES
 from topkit.rankers.checks import easy_data
@@ -59,16 +61,13 @@ def test_totals_are_those_of_the_whole(
 
 
 @pytest.mark.parametrize("settings", [{"l2": 0.01, "tolerance": 1e-9}, {"tolerance": 1e-9}])
-def test_the_optimum_is_that_of_one_machine(
-    train: tuple[tk.Dataset, Path], settings: dict[str, float]
-) -> None:
+def test_the_optimum_is_that_of_one_machine(train: tuple[tk.Dataset, Path], settings: dict[str, Any]) -> None:
     """With a penalty, and with the penalty chosen on validation data."""
     data, path = train
     valid = easy_data(20, seed=4)
     whole = tk.ranker("topk-listmle", k=3, **settings).fit(data, valid)
     parts = train_in_parts("topk-listmle", path, valid, rows=64, k=3, **settings)
-    assert parts.model is not None
-    np.testing.assert_allclose(parts.model.weights, whole.model.weights, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(linear_weights(parts), linear_weights(whole), rtol=0, atol=1e-6)
     assert [len(trace.values) for trace in parts.traces] == pytest.approx(
         [len(trace.values) for trace in whole.traces], abs=3
     )
@@ -79,13 +78,14 @@ def test_the_optimum_is_that_of_one_machine(
 
 def test_what_cannot_be_trained_in_parts_says_why(train: tuple[tk.Dataset, Path]) -> None:
     _, path = train
-    for name, settings, reason in (
+    cases: list[tuple[str, dict[str, Any], str]] = [
         ("ranksvm", {}, "needs all documents at once"),
         ("listnet", {"scorer": "mlp"}, "networks and Adam cannot"),
         ("listnet", {"optimiser": "adam"}, "networks and Adam cannot"),
         ("lambdamart", {}, "or trees with --dask"),
         ("ranknet", {"pairs": "given"}, "does not support preferences"),
-    ):
+    ]
+    for name, settings, reason in cases:
         with pytest.raises(tk.InputError, match=reason):
             train_in_parts(name, path, **settings)
 

@@ -90,7 +90,7 @@ def test_adam_reaches_what_lbfgs_reaches() -> None:
     """Adam weighs the penalty against the mean loss per query, L-BFGS against the loss at s = 0."""
     start = problem()[1](np.zeros(len(DATA)))[0]
     exact, traces = LinearScorer(l2=0.1).fit(*problem())
-    settings = {"optimiser": "adam", "max_steps": 200, "rate": 0.05, "patience": 200}
+    settings: dict[str, Any] = {"optimiser": "adam", "max_steps": 200, "rate": 0.05, "patience": 200}
     rough, _ = LinearScorer(l2=0.1 * start / 30, **settings).fit(*problem())
 
     def objective(model: Any) -> float:

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topkit as tk
-from tests.support.serving import ask, run_topkit
+from tests.support.cli import topkit
+from tests.support.serving import ask
 from topkit.serving import Limits, ServiceSettings, create_app, json_bodies
 from topkit.serving.refusal import RefusedError
 
@@ -36,7 +37,8 @@ def stream(table: pa.Table, **options: Any) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
         writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 def lists(X: np.ndarray) -> pa.Array:
@@ -240,8 +242,8 @@ def test_a_missing_extra_is_named() -> None:
 
 
 def test_the_command_explains_errors(tmp_path: Path) -> None:
-    missing = run_topkit("serve", tmp_path / "no.model")
+    missing = topkit("serve", tmp_path / "no.model")
     assert missing.returncode == 2
     assert "the file does not exist; pass a file that 'topkit train' wrote" in missing.stderr
-    limits = run_topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
+    limits = topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
     assert "limits must be at least 1" in limits.stderr

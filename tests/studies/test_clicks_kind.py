@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def test_clicks_that_agree_with_grades_help(write: Callable[[str], Path], tmp_pa
 
 def test_a_mix_is_chosen_without_the_fold_it_is_used_on() -> None:
     def cell(fold: int, values: tuple[float, float]) -> tuple[Cell[None], Outcome]:
-        columns = {
+        columns: dict[str, list[Any]] = {
             "mix": [0.0, 1.0],
             "query": [f"q{fold}"] * 2,
             "metric": ["ndcg@10"] * 2,

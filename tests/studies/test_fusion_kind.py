@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.support.studies import runs_of_one_order
+from tests.support.fusion import noisy_runs
 from topkit.data import Grade, InputError, Judgments
 from topkit.fusion import write_ranking_table
 from topkit.studies.kinds.fusion import replace_by_random
 from topkit.studies.publish import publish
 from topkit.studies.run import FinishedStudy, run_study
 
-RUNS = runs_of_one_order(8, queries=6)
+RUNS = noisy_runs(8, bad=0, queries=6)
 RELEVANT = Judgments(tuple(Grade(f"q{q}", f"d{doc:02}", 1.0) for q in range(6) for doc in range(10)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,11 +160,11 @@ def test_compare_tries_values_and_draws_settings(tmp_path: Path) -> None:
 
 def test_means_and_intervals_by_hand() -> None:
     def cell(seed: int, values: list[float]) -> tuple[Cell[None], Outcome]:
-        columns = {"query": ["a", "b"], "metric": ["map", "map"], "value": values}
+        columns: dict[str, list[Any]] = {"query": ["a", "b"], "metric": ["map", "map"], "value": values}
         return Cell("compare", {"ranker": "x", "seed": seed}, None), Outcome(columns)
 
-    cells, outcomes = zip(cell(0, [0.0, 0.2]), cell(1, [0.4, 0.6]), strict=True)
-    results = Results(cells, outcomes)
+    done = [cell(0, [0.0, 0.2]), cell(1, [0.4, 0.6])]
+    results = Results(tuple(cell for cell, _ in done), tuple(outcome for _, outcome in done))
     assert results.gather("map", "ranker") == {("x",): pytest.approx({"a": 0.2, "b": 0.4})}
     # means 0.1 and 0.5: 0.3 ± t(0.975, 1)·s/√2 with s = 0.2·√2, so ± 12.7062·0.2
     mean, low, high = results.interval("map", "ranker")[("x",)]

@@ -39,7 +39,8 @@ def onnx(content: bytes, X: Rows, session: list[Any]) -> Scores:
 
     if not session:
         session.append(onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"]))
-    return session[0].run(None, {"features": X})[0]
+    scores: Scores = session[0].run(None, {"features": X})[0]
+    return scores
 
 
 def elasticsearch(content: bytes, X: Rows) -> Scores:
@@ -57,7 +58,7 @@ def elasticsearch(content: bytes, X: Rows) -> Scores:
     if model["type"] == "model/linear":
         weights = json.loads(model["definition"])
         assert set(weights) == set(names)
-        return values.astype(np.float64) @ np.array([weights[name] for name in names])
+        return values.astype(np.float64) @ np.array([weights[name] for name in names], np.float64)
     if model["type"] == "model/xgboost+json":
 
         def look(node: Any, rows: NDArray[np.int64]) -> Any:
@@ -101,7 +102,7 @@ def solr(content: bytes, X: Rows) -> Scores:
     values = np.hstack([np.where(np.isnan(X), np.float32(0), X), ones])
     kind, params = model["class"].rpartition(".")[2], model["params"]
     if kind == "LinearModel":
-        return values.astype(np.float64) @ np.array([params["weights"][name] for name in names])
+        return values.astype(np.float64) @ np.array([params["weights"][name] for name in names], np.float64)
     if kind == "NeuralNetworkModel":
         return _solr_network(params["layers"], values.astype(np.float64))
     assert kind == "MultipleAdditiveTreesModel"
@@ -154,12 +155,14 @@ def plain_json(content: bytes, X: Rows) -> Scores:
         return out
     state = np.where(np.isnan(values), model["missing"], values)
     if model["kind"] == "linear":
-        return state @ np.array(model["weights"]) + model["bias"]
-    act = {"relu": lambda z: np.maximum(z, 0), "tanh": np.tanh}[model["activation"]]
+        return state @ np.array(model["weights"], np.float64) + float(model["bias"])
+    activations: dict[str, Callable[[Scores], Scores]] = {"relu": lambda z: np.maximum(z, 0), "tanh": np.tanh}
+    act = activations[model["activation"]]
     for layer in model["layers"][:-1]:
         state = act(state @ np.array(layer["matrix"]) + np.array(layer["bias"]))
     last = model["layers"][-1]
-    return (state @ np.array(last["matrix"]) + np.array(last["bias"]))[:, 0]
+    outputs: Scores = state @ np.array(last["matrix"]) + np.array(last["bias"])
+    return outputs[:, 0]
 
 
 def _normalised(X: Scores, method: str) -> Scores:

@@ -63,7 +63,8 @@ def pairwise(name: str, s: Floats, weights: Floats) -> tuple[float, Floats]:
 
 def softmax(x: Floats) -> Floats:
     e = np.exp(x - x.max())
-    return e / e.sum()
+    shares: Floats = e / e.sum()
+    return shares
 
 
 def listnet(s: Floats, psi: Floats) -> float:

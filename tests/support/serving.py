@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -44,10 +41,3 @@ def running(app: Any) -> Iterator[str]:
         finally:
             server.should_exit = True
             thread.join()
-
-
-def run_topkit(*words: object) -> subprocess.CompletedProcess[str]:
-    """Run a command of topkit in another process."""
-    command = [sys.executable, "-m", "topkit", *map(str, words)]
-    environment = os.environ | {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)

@@ -47,7 +47,10 @@ class Actor:
         if self.csrf and "x-csrf-token" not in headers:
             headers["x-csrf-token"] = self.csrf
         self.client.cookies.clear()
-        return self.client.request(method, path, headers=headers, follow_redirects=False, **options)
+        response: httpx.Response = self.client.request(
+            method, path, headers=headers, follow_redirects=False, **options
+        )
+        return response
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.call("GET", path, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.support.browser import Server, press, shown
 from tests.support.web_stage import QUERIES, open_task, start
@@ -39,7 +39,12 @@ def test_hostile_documents_are_inert(
     documents.append({"id": "words", "title": escaped, "text": escaped})
     _, (ann,) = start(server, admin, tmp_path, ["Gil"], documents)
     dialogs: list[str] = []
-    ann.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note_and_dismiss(dialog: Dialog) -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    ann.on("dialog", note_and_dismiss)
     open_task(ann, server.address, QUERIES["t1"])
     seen: dict[str, str] = {}
     while ann.locator("#documents").is_visible():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 from schemathesis import GenerationMode
+from schemathesis.core.result import Ok
 
 from tests.support.browser import Server
 from tests.support.web_world import World, tasks
@@ -215,6 +217,7 @@ def test_schemathesis_finds_no_server_error(database: str) -> None:
     examples = 5 if Settings(database).file is None else 10
     try:
         for found in schema.get_all_operations():
+            assert isinstance(found, Ok)
             operation = found.ok()
             mine = "/labellings/" in operation.path and operation.method != "delete"
             actor = leaver if operation.label == "DELETE /api/session" else ann if mine else world.admin
@@ -230,7 +233,7 @@ def test_schemathesis_finds_no_server_error(database: str) -> None:
 
 
 def explore(
-    cases: SearchStrategy[schemathesis.Case], headers: dict[str, str], statuses: set[int], examples: int
+    cases: SearchStrategy[schemathesis.Case[Any]], headers: dict[str, str], statuses: set[int], examples: int
 ) -> None:
     @settings(
         max_examples=examples,
@@ -241,7 +244,7 @@ def explore(
         phases=[Phase.generate],
     )
     @given(cases)
-    def call(case: schemathesis.Case) -> None:
+    def call(case: schemathesis.Case[Any]) -> None:
         statuses.add(case.call(headers=headers).status_code)
 
     with suppress(Unsatisfiable):  # a request without parameters has no invalid variant

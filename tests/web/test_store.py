@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+from tests.support.cli import topkit
 from tests.support.databases import fresh_database
 from tests.support.web_world import World, entry, label_all, labelled_project, tasks
 from topkit.data.errors import InputError
@@ -213,22 +214,21 @@ def test_commands(tmp_path: Path) -> None:
     (tmp_path / "docs.csv").write_text("id,text\nd1,one\nd2,two\nd3,three\n")
     (tmp_path / "x.run").write_text("q1 Q0 d2 1 2 x\nq1 Q0 d1 2 1 x\n")
 
-    def topkit(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "topkit", "label", *words]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    def label(*words: str) -> subprocess.CompletedProcess[str]:
+        return topkit("label", *words, cwd=tmp_path)
 
     material = ["--topics", "topics.csv", "--documents", "docs.csv", "--run", "x.run"]
-    assert "1 topic with a prior ranking" in topkit("import", "--name", "wings", *material).stdout
-    assert "wrote p.jsonl" in topkit("export", "wings", "--out", "p.jsonl").stdout
+    assert "1 topic with a prior ranking" in label("import", "--name", "wings", *material).stdout
+    assert "wrote p.jsonl" in label("export", "wings", "--out", "p.jsonl").stdout
     assert '"prior": ["d2", "d1"]' in (tmp_path / "p.jsonl").read_text()
-    assert topkit("import", "p.jsonl", "--database", "second.db").returncode == 0
-    assert topkit("backup", "b.jsonl.gz").returncode == 0
+    assert label("import", "p.jsonl", "--database", "second.db").returncode == 0
+    assert label("backup", "b.jsonl.gz").returncode == 0
     assert (tmp_path / "b.jsonl.gz").stat().st_mode & 0o077 == 0
-    assert topkit("restore", "b.jsonl.gz", "--database", "third.db").returncode == 0
-    done = topkit("doctor", "--database", "third.db")
+    assert label("restore", "b.jsonl.gz", "--database", "third.db").returncode == 0
+    done = label("doctor", "--database", "third.db")
     assert done.returncode == 1  # there is no admin yet
     assert "good  schema" in done.stdout
-    wrong = topkit("export", "nothing", "--out", "x")
+    wrong = label("export", "nothing", "--out", "x")
     assert wrong.returncode == 2
     assert "there is no project 'nothing'" in wrong.stderr
 

@@ -127,8 +127,8 @@ def test_settings_seeds_and_data_make_other_cells_and_places_of_files_do_not() -
 
 @pytest.mark.parametrize("name", ["compare", "beta", "k", "learning-curve", "grades", "sigma", "calibration"])
 def test_a_cell_read_from_its_description_is_the_same_cell(name: str) -> None:
-    cell = next(iter(KINDS[name].cells(parse_study(template(name)))))
-    again = Cell.of_record(json.loads(cell.to_json()), KINDS[name].work)
+    cell = next(iter(KINDS[name].code.cells(parse_study(template(name)))))
+    again = Cell.of_record(json.loads(cell.to_json()), KINDS[name].code.work)
     assert again == cell
     assert again.key == cell.key
 
@@ -240,7 +240,7 @@ def test_a_file_that_changed_under_way_is_not_taken_for_the_other(tmp_path: Path
     (tmp_path / "s.toml").write_text(
         STUDY.replace('"demo"', '"mine"', 1).replace('files = "demo"', 'files = "data.txt"')
     )
-    cell = next(iter(KINDS["compare"].cells(read_study(tmp_path / "s.toml"))))
+    cell = next(iter(KINDS["compare"].code.cells(read_study(tmp_path / "s.toml"))))
     record = json.loads(cell.to_json())
     (print_,) = record["files"]
     other = tmp_path / "other.txt"

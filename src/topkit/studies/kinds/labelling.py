@@ -12,7 +12,7 @@ from topkit.labelling.simulate import Scenario, simulate
 from topkit.reporting.plots import curves
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.spec import Study
@@ -109,11 +109,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
 
 LABELLING = Kind(
     summary="labelling strategies on simulated orders, by error rate",
-    settings=Settings,
-    work=Simulated,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, Simulated, cells, compute, show),
     metrics=(),
     learns=False,
 )

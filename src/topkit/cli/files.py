@@ -6,16 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
 
-Regroup = Annotated[
-    bool, typer.Option("--regroup", help="Group the documents of a query that are not contiguous.")
-]
-TruthName = Annotated[str, typer.Option("--truth", help="What the labels mean: graded, order or top-K.")]
-Seed = Annotated[int, typer.Option(help="Seed of all random numbers.")]
-Source = Annotated[Path, typer.Argument(help="LETOR text (.gz too) or Parquet.")]
+Regroup = Annotated[bool, Option("--regroup", help="Group the documents of a query that are not contiguous.")]
+TruthName = Annotated[str, Option("--truth", help="What the labels mean: graded, order or top-K.")]
+Seed = Annotated[int, Option(help="Seed of all random numbers.")]
+Source = Annotated[Path, Argument(help="LETOR text (.gz too) or Parquet.")]
 
 
 def read_dataset(path: Path, *, regroup: bool = False, truth: str = "graded") -> Dataset:
@@ -35,10 +34,11 @@ def write_dataset(data: Dataset, path: Path) -> None:
         data.to_letor(path)
 
 
-def print_size(data: Dataset, path: Path) -> None:
-    """Print the size of a data set that was written."""
+def save_dataset(data: Dataset, path: Path) -> None:
+    """Write a data set and print its size."""
     from topkit.reporting.words import counted
 
+    write_dataset(data, path)
     sizes = [
         counted(data.n_queries, "query"),
         counted(len(data), "document"),

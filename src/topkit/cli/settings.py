@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A setting, such as k=10 or base_settings.passes=2. May be repeated."),
+    Option("--set", help="A setting, such as k=10 or base_settings.passes=2. May be repeated."),
 ]
 
 

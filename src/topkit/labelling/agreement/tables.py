@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +89,8 @@ def agreement(pairs: JudgedPairs) -> Agreement:
     return Agreement(counts)
 
 
-class ChiSquare(NamedTuple):
+@dataclass(frozen=True)
+class ChiSquare:
     """Pearson's χ² of a 2×2 table (one degree of freedom, no continuity correction)."""
 
     statistic: float

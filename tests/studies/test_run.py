@@ -255,6 +255,25 @@ def test_a_folder_that_is_no_study(tmp_path: Path) -> None:
         read_finished(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        '[{"kind": "compare", "what": {"ranker": "ranksvm"}, "factors": {}, "files": {}}]',
+        '[{"kind": "compare", "work": {"ranker": "ranksvm", "unknown": 1}, "factors": {}, "files": {}}]',
+        '{"compare": 1}',
+        "not JSON",
+    ],
+)
+def test_a_folder_of_an_older_version_is_named_as_such(tmp_path: Path, cells: str) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "cells.json").write_text(cells)
+    with pytest.raises(
+        InputError, match=r"cells\.json: .* older version wrote the folder; run the study again"
+    ) as error:
+        read_finished(tmp_path)
+    assert error.value.file == str(tmp_path / "cells.json")
+
+
 @pytest.mark.skipif(not hasattr(os, "kill"), reason="signals")
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from typer.testing import CliRunner

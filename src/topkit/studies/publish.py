@@ -82,6 +82,6 @@ def _add_provenance(page: Page, results: Results, folder: Path) -> None:
     )
     page.paragraph(
         f"topkit {__version__}, Python {platform.python_version()}. The study file follows; all values are "
-        "in `results.parquet` beside this report."
+        "in `results.parquet` next to this report."
     )
     page.code((folder / "study.toml").read_text(encoding="utf-8"))

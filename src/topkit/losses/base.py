@@ -168,7 +168,7 @@ def _bind(loss: Loss, truth: Floats | Preferences, ptr: Ints, weights: Floats | 
 
 
 BoundBlock = Callable[[Floats, bool], Block]
-"""(scores, whether the curvature is wanted) → values, gradient and curvature of one block of queries."""
+"""(scores, whether to compute the curvature) → values, gradient and curvature of one block of queries."""
 
 
 def bind_block(

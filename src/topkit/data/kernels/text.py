@@ -205,7 +205,7 @@ def read_exponent(text: Bytes, i: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def parse_number(text: Bytes, start: int, end: int) -> tuple[int, float]:
-    """The decimal number text[start:end], which a byte that is no digit follows: (status, value)."""
+    """The decimal number text[start:end], which a byte other than a digit follows: (status, value)."""
     i, negative = read_sign(text, start)
     first = i
     i = skip_zeros(text, i)

@@ -20,7 +20,7 @@ from topkit.rankers.multiclass.svm.solver import STRENGTHS, svm_path
 from topkit.scorers import Job, Model
 
 FEATURES = "z-score"
-"""Normalisation of features: the penalty then treats all weights alike."""
+"""Normalisation of features: the penalty then treats all weights equally."""
 SPAN = Span(1e-6, 10.0, log=True)
 """What a search over C may try."""
 DEFAULT_STRENGTH = 100.0

@@ -250,7 +250,7 @@ def test_a_file_that_changed_under_way_is_not_taken_for_the_other(tmp_path: Path
         compute_text(json.dumps(record))
 
 
-def test_a_folder_that_is_no_study(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_study(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a study folder"):
         read_finished(tmp_path)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from topkit.cli.files import Regroup, Seed, Source, TruthName, read_dataset, save_dataset
+from topkit.cli.shared import Regroup, Seed, Source, TruthName, read_dataset, save_dataset
 
 if TYPE_CHECKING:
     from topkit.data import Dataset

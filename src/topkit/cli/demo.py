@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from topkit.cli.files import Seed
+from topkit.cli.shared import Seed
 
 
 def demo(

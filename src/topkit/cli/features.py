@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli.files import write_dataset
+from topkit.cli.shared import write_dataset
 
 if TYPE_CHECKING:
     from topkit.data import Dataset

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli.files import Seed
-from topkit.cli.settings import Settings
+from topkit.cli.shared import Seed, Settings
 
 if TYPE_CHECKING:
     from topkit.fusion import Fusion
@@ -40,7 +39,7 @@ def fuse(
     """
     import warnings
 
-    from topkit.cli.settings import fusion_settings
+    from topkit.cli.shared import fusion_settings
     from topkit.compute import NotConverged
     from topkit.data import write_run
     from topkit.fusion import fuse as combine

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from topkit.cli.files import TruthName, read_dataset
-from topkit.cli.settings import Settings, ranker_settings
+from topkit.cli.shared import Settings, TruthName, ranker_settings, read_dataset
 
 if TYPE_CHECKING:
     from topkit.compute import Report

@@ -79,7 +79,7 @@ class ChatJudge:
             first = self._choice(self._prompt(PAIR, query, question.a, question.b), SHOWN_FIRST, "tie")
             second = self._choice(self._prompt(PAIR, query, question.b, question.a), SHOWN_SECOND, "tie")
             answer, swapped = SHOWN_FIRST[first], SHOWN_SECOND[second]
-            # they may agree on the better document though only one of them calls the other document bad
+            # they may agree on the better document although only one of them calls the other document bad
             if answer != swapped:
                 answer = WINNER[answer] if WINNER[answer] == WINNER[swapped] else "tie"
             if self.dry_run:

@@ -16,7 +16,7 @@ from topkit.metrics.measures.relevant_found import least_relevant, ranks_to, rel
 PageSize = Annotated[float, Setting("Documents per page.", low=1)]
 
 _FIRST_RANKS = 10
-"""Most lists have a relevant document among so many; only the others are searched to their end."""
+"""Most lists have a relevant document among this many; only the others are searched to the end."""
 
 
 def reciprocal_rank(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:

@@ -92,7 +92,7 @@ def studies() -> str:
     rows = [(f"`{name}`", kind.summary) for name, kind in KINDS.items()]
     parts = ["# Kinds of study", table(("kind", "what it shows"), rows)]
     for name, kind in KINDS.items():
-        parts += [f"## {name}", settings_table(Entry(kind.summary, settings_of(kind.settings)))]
+        parts += [f"## {name}", settings_table(Entry(kind.summary, settings_of(kind.code.settings)))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import topkit as tk
-from topkit.cli.settings import fusion_settings, ranker_settings
+from topkit.cli.shared import fusion_settings, ranker_settings
 from topkit.cli.train import train
 from topkit.data import InputError
 

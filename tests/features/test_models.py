@@ -127,7 +127,7 @@ def test_the_sets_have_the_sizes_of_the_papers() -> None:
 def test_own_feature_and_unknown_feature(corpus: Index) -> None:
     queries, candidates = analyse_queries(corpus, QUERIES), everything(corpus, 4)
     own = {"found": lambda m: m.sum(m.tf > 0)}
-    X = extract(corpus, queries, candidates, ["found.whole"], own=own)
+    X = extract(corpus, queries, candidates, ["found.whole"], extra=own)
     assert X[0, 0] == len({"alpha", "beta"} & set(STREAMS["whole"][0]))
     with pytest.raises(ValueError, match="unknown feature"):
         extract(corpus, queries, candidates, ["nothing.whole"])

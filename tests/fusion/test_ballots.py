@@ -61,7 +61,7 @@ def test_scores_out_of_order_are_sorted_and_ties_keep_their_order() -> None:
     assert ballots.scores.tolist() == [3.0, 1.0, 1.0, 5.0]
 
 
-def test_a_rise_between_queries_is_no_disorder() -> None:
+def test_a_rise_between_queries_is_not_disorder() -> None:
     run = Run.of({"a": [("x", 2.0), ("y", 1.0)], "b": [("z", 9.0), ("w", 8.0)]})
     assert Ballots.of([run]).items.tolist() == [0, 1, 0, 1]
 

@@ -40,7 +40,7 @@ def test_tables_by_hand() -> None:
             "q x y a ann", "q y x b bob", "q x y tie cem",  # x≻y, x≻y, x∼y
             "q x z b ann", "q x z bad-b bob",               # x≺z, x≻z
             "q y z tie ann", "q y z tie bob",               # two ties
-            "r x y a ann",                                  # judged once: counts for nothing
+            "r x y a ann",                                  # judged once: does not count
         )
     )  # fmt: skip
     table = agreement(judged)

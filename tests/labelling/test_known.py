@@ -50,7 +50,7 @@ def test_undefeated_counts_classes_that_nothing_beats(
     assert known.undefeated == len(classes)
 
 
-def test_bad_takes_all_that_is_no_better_with_it() -> None:
+def test_a_bad_mark_includes_all_items_that_are_not_better() -> None:
     known = Known(5)
     known.record(0, 1, "a")
     known.record(1, 2, "tie")

@@ -259,7 +259,7 @@ def test_records_keep_assessor_and_seconds() -> None:
     assert graded.result.grades == {"x": "perfect"}
 
 
-def test_undo_of_nothing_is_nothing() -> None:
+def test_undo_without_answers_changes_nothing() -> None:
     lab = Labelling(["x", "y"], 1)
     assert lab.undo() == lab
     assert repr(lab).startswith("Labelling(2 items, k=1, adaptive, 0 answers")

@@ -155,7 +155,7 @@ def test_the_study(tmp_path: Path) -> None:
         assert cell.factors["agreement"] in (0.897, 0.7)
     shown = publish(finished)
     assert "minutes per query" in shown
-    assert "  –  " in shown, "one minute pays for nothing"
+    assert "  –  " in shown, "one minute is not enough for a judgment"
     assert "change places at" in shown
 
 

@@ -85,4 +85,4 @@ def test_a_mix_is_chosen_without_the_fold_it_is_used_on() -> None:
 )
 def test_refusals(write: Callable[[str], Path], settings: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        list(CLICKS.cells(read_study(write(settings))))
+        list(CLICKS.code.cells(read_study(write(settings))))

@@ -127,8 +127,8 @@ def test_settings_seeds_and_data_make_other_cells_and_places_of_files_do_not() -
 
 @pytest.mark.parametrize("name", ["compare", "beta", "k", "learning-curve", "grades", "sigma", "calibration"])
 def test_a_cell_read_from_its_description_is_the_same_cell(name: str) -> None:
-    cell = next(iter(KINDS[name].cells(parse_study(template(name)))))
-    again = Cell.of_record(json.loads(cell.to_json()), KINDS[name].work)
+    cell = next(iter(KINDS[name].code.cells(parse_study(template(name)))))
+    again = Cell.of_record(json.loads(cell.to_json()), KINDS[name].code.work)
     assert again == cell
     assert again.key == cell.key
 
@@ -240,7 +240,7 @@ def test_a_file_that_changed_under_way_is_not_taken_for_the_other(tmp_path: Path
     (tmp_path / "s.toml").write_text(
         STUDY.replace('"demo"', '"mine"', 1).replace('files = "demo"', 'files = "data.txt"')
     )
-    cell = next(iter(KINDS["compare"].cells(read_study(tmp_path / "s.toml"))))
+    cell = next(iter(KINDS["compare"].code.cells(read_study(tmp_path / "s.toml"))))
     record = json.loads(cell.to_json())
     (print_,) = record["files"]
     other = tmp_path / "other.txt"
@@ -250,9 +250,28 @@ def test_a_file_that_changed_under_way_is_not_taken_for_the_other(tmp_path: Path
         compute_text(json.dumps(record))
 
 
-def test_a_folder_that_is_no_study(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_study(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a study folder"):
         read_finished(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        '[{"kind": "compare", "what": {"ranker": "ranksvm"}, "factors": {}, "files": {}}]',
+        '[{"kind": "compare", "work": {"ranker": "ranksvm", "unknown": 1}, "factors": {}, "files": {}}]',
+        '{"compare": 1}',
+        "not JSON",
+    ],
+)
+def test_a_folder_of_an_older_version_is_named_as_such(tmp_path: Path, cells: str) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "cells.json").write_text(cells)
+    with pytest.raises(
+        InputError, match=r"cells\.json: .* older version wrote the folder; run the study again"
+    ) as error:
+        read_finished(tmp_path)
+    assert error.value.file == str(tmp_path / "cells.json")
 
 
 @pytest.mark.skipif(not hasattr(os, "kill"), reason="signals")

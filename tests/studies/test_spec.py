@@ -21,8 +21,8 @@ def test_the_template_of_every_kind_is_a_study_with_every_setting_explained(name
     text = template(name)
     study = parse_study(text, "study.toml")
     assert study.kind == name
-    assert study.settings == KINDS[name].settings()
-    for key in settings_of(KINDS[name].settings):
+    assert study.settings == KINDS[name].code.settings()
+    for key in settings_of(KINDS[name].code.settings):
         (line,) = [line for line in text.splitlines() if line.startswith(f"{key} = ")]
         assert " # " in line
     assert tomllib.loads(text)["kind"] == name
@@ -103,4 +103,4 @@ def test_what_is_wrong_is_said_with_the_file_and_a_way_out(text: str, message: s
 def test_data_that_is_not_there_or_makes_no_sense(lines: str, message: str, tmp_path: Path) -> None:
     study = parse_study(f'kind = "compare"\n[[data]]\nname = "x"\n{lines}', tmp_path / "s.toml")
     with pytest.raises(InputError, match=message):
-        list(KINDS["compare"].cells(study))
+        list(KINDS["compare"].code.cells(study))

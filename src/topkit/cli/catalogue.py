@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument
 
 if TYPE_CHECKING:
     from topkit.data.settings import Setting
 
-Name = Annotated[str | None, typer.Argument(help="A name, to see its settings; without it, list all names.")]
+Name = Annotated[str | None, Argument(help="A name, to see its settings; without it, list all names.")]
 
 
 @dataclass(frozen=True)
@@ -128,51 +129,20 @@ def _show(what: str, name: str | None) -> None:
         typer.echo("no settings")
 
 
-def rankers(name: Name = None) -> None:
-    """List the rankers, or show one with its settings.
+def _command(what: str, sentence: str, names: str, example: str) -> Callable[[str | None], None]:
+    """The command that lists the methods of a registry, or shows one of them."""
 
-    Examples: `topkit rankers`
+    def command(name: Name = None) -> None:
+        _show(what, name)
 
-    `topkit rankers focusednet`
-    """
-    _show("ranker", name)
-
-
-def losses(name: Name = None) -> None:
-    """List the losses, or show one with its settings.
-
-    Examples: `topkit losses`
-
-    `topkit losses topk-listmle`
-    """
-    _show("loss", name)
+    command.__doc__ = f"{sentence}\n\nExamples: `topkit {names}`\n\n`topkit {names} {example}`"
+    return command
 
 
-def measures(name: Name = None) -> None:
-    """List the measures, or show one with its settings.
-
-    Examples: `topkit measures`
-
-    `topkit measures ndcg`
-    """
-    _show("measure", name)
-
-
-def strategies(name: Name = None) -> None:
-    """List the labelling strategies, or show one.
-
-    Examples: `topkit strategies`
-
-    `topkit strategies adaptive`
-    """
-    _show("strategy", name)
-
-
-def aggregators(name: Name = None) -> None:
-    """List the methods that fuse runs, or show one with its settings.
-
-    Examples: `topkit aggregators`
-
-    `topkit aggregators mallows`
-    """
-    _show("fusion method", name)
+rankers = _command("ranker", "List the rankers, or show one with its settings.", "rankers", "focusednet")
+losses = _command("loss", "List the losses, or show one with its settings.", "losses", "topk-listmle")
+measures = _command("measure", "List the measures, or show one with its settings.", "measures", "ndcg")
+strategies = _command("strategy", "List the labelling strategies, or show one.", "strategies", "adaptive")
+aggregators = _command(
+    "fusion method", "List the methods that fuse runs, or show one.", "aggregators", "mallows"
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 if TYPE_CHECKING:
     from topkit.losses.consistency import Bounds
@@ -24,9 +24,9 @@ ROUNDING = 1e-9
 
 
 def consistency(
-    k: Annotated[int, typer.Option(min=1, help="Places at the top.")] = 3,
-    lists: Annotated[int, typer.Option(min=1, help="Random lists for the bounds.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed of the random lists.")] = 0,
+    k: Annotated[int, Option(min=1, help="Places at the top.")] = 3,
+    lists: Annotated[int, Option(min=1, help="Random lists for the bounds.")] = 2000,
+    seed: Annotated[int, Option(help="Seed of the random lists.")] = 0,
 ) -> None:
     """Compute bounds on 1 − NDCG@k, and which losses find the top-k Bayes ranker.
 

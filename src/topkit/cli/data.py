@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
-from topkit.cli.files import Regroup, Seed, Source, TruthName, print_size, read_dataset, write_dataset
+from topkit.cli.shared import Regroup, Seed, Source, TruthName, read_dataset, save_dataset
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
@@ -17,7 +18,7 @@ app = typer.Typer(help="Inspect data sets, convert, normalise, split and audit t
 
 @app.command(no_args_is_help=True)
 def info(
-    files: Annotated[list[Path], typer.Argument(help="LETOR text (.gz too) or Parquet.")],
+    files: Annotated[list[Path], Argument(help="LETOR text (.gz too) or Parquet.")],
     regroup: Regroup = False,
 ) -> None:
     """Print sizes, labels and features of data sets.
@@ -44,8 +45,8 @@ def info(
 @app.command(no_args_is_help=True)
 def convert(
     source: Source,
-    target: Annotated[Path, typer.Argument(help="File to write: .parquet, .gz or plain text.")],
-    to: Annotated[str | None, typer.Option(help="Convert the truth: order or top-K, such as top-10.")] = None,
+    target: Annotated[Path, Argument(help="File to write: .parquet, .gz or plain text.")],
+    to: Annotated[str | None, Option(help="Convert the truth: order or top-K, such as top-10.")] = None,
     regroup: Regroup = False,
     truth: TruthName = "graded",
     seed: Seed = 0,
@@ -64,16 +65,15 @@ def convert(
         if new_truth.kind == "graded":
             raise InputError("an order cannot be converted to grades", "convert to order or top-K")
         data = data.as_order(seed) if new_truth.k is None else data.top_k(new_truth.k, seed)
-    write_dataset(data, target)
-    print_size(data, target)
+    save_dataset(data, target)
 
 
 @app.command(no_args_is_help=True)
 def normalise(
     source: Source,
-    target: Annotated[Path, typer.Argument(help="File to write.")],
-    method: Annotated[str, typer.Option(help="min-max, z-score or sortnet.")] = "min-max",
-    mode: Annotated[str, typer.Option(help="replace the features, or append to them.")] = "replace",
+    target: Annotated[Path, Argument(help="File to write.")],
+    method: Annotated[str, Option(help="min-max, z-score or sortnet.")] = "min-max",
+    mode: Annotated[str, Option(help="replace the features, or append to them.")] = "replace",
     regroup: Regroup = False,
 ) -> None:
     """Normalise features within each query.
@@ -86,19 +86,16 @@ def normalise(
         raise InputError(f"unknown mode {mode!r}", "choose replace or append")
     checked: Literal["replace", "append"] = "append" if mode == "append" else "replace"
     data = normalise(read_dataset(source, regroup=regroup), method, checked)
-    write_dataset(data, target)
-    print_size(data, target)
+    save_dataset(data, target)
 
 
 @app.command(no_args_is_help=True)
 def split(
     source: Source,
-    folder: Annotated[Path, typer.Argument(help="Folder to write to; created if missing.")],
-    folds: Annotated[int | None, typer.Option(help="Number of folds: FoldN/train, vali, test.")] = None,
-    shares: Annotated[
-        str, typer.Option(help="Without --folds: shares of train, vali, test.")
-    ] = "0.6,0.2,0.2",
-    ending: Annotated[str, typer.Option(help="Ending of the files: txt, txt.gz or parquet.")] = "txt",
+    folder: Annotated[Path, Argument(help="Folder to write to; created if missing.")],
+    folds: Annotated[int | None, Option(help="Number of folds: FoldN/train, vali, test.")] = None,
+    shares: Annotated[str, Option(help="Without --folds: shares of train, vali, test.")] = "0.6,0.2,0.2",
+    ending: Annotated[str, Option(help="Ending of the files: txt, txt.gz or parquet.")] = "txt",
     regroup: Regroup = False,
     seed: Seed = 0,
 ) -> None:
@@ -120,8 +117,7 @@ def split(
         (folder / subfolder).mkdir(parents=True, exist_ok=True)
         for name, part in zip(("train", "vali", "test"), datasets, strict=True):
             path = folder / subfolder / f"{name}.{ending}"
-            write_dataset(part, path)
-            print_size(part, path)
+            save_dataset(part, path)
 
 
 def _shares(text: str) -> list[float]:
@@ -138,13 +134,11 @@ def _shares(text: str) -> list[float]:
 
 @app.command(no_args_is_help=True)
 def audit(
-    files: Annotated[list[Path], typer.Argument(help="A data set, or its parts (train, vali, test).")],
-    metric: Annotated[str, typer.Option(help="Measure of the single features.")] = "map",
-    cut: Annotated[
-        int | None, typer.Option(help="Count queries with relevant documents beyond this rank.")
-    ] = None,
-    by: Annotated[str | None, typer.Option(help="The feature that --cut ranks by.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Plot of the features to write (.png, .svg).")] = None,
+    files: Annotated[list[Path], Argument(help="A data set, or its parts (train, vali, test).")],
+    metric: Annotated[str, Option(help="Measure of the single features.")] = "map",
+    cut: Annotated[int | None, Option(help="Count queries with relevant documents beyond this rank.")] = None,
+    by: Annotated[str | None, Option(help="The feature that --cut ranks by.")] = None,
+    plot: Annotated[Path | None, Option(help="Plot of the features to write (.png, .svg).")] = None,
     regroup: Regroup = False,
     seed: Seed = 0,
 ) -> None:

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
-from topkit.cli.files import Seed
+from topkit.cli.shared import Seed
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the report; created if missing.")] = Path(
-        "topkit-demo"
-    ),
+    out: Annotated[Path, Option(help="Folder for the report; created if missing.")] = Path("topkit-demo"),
     seed: Seed = 0,
 ) -> None:
     """Label, learn and measure on embedded data; print a table and write a report.

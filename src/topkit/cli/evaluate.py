@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 if TYPE_CHECKING:
     from topkit.metrics import Evaluation
@@ -14,32 +14,23 @@ if TYPE_CHECKING:
 
 def evaluate(
     files: Annotated[
-        list[Path],
-        typer.Argument(help="A data set and score files (one score per line); with --qrels, TREC runs."),
+        list[Path], Argument(help="A data set and score files (one score per line); with --qrels, TREC runs.")
     ],
-    qrels: Annotated[Path | None, typer.Option(help="TREC judgments; the files are then runs.")] = None,
-    metrics: Annotated[str, typer.Option(help="For example ndcg@1..10,err,map.")] = "ndcg@10,map,p@10,rr",
+    qrels: Annotated[Path | None, Option(help="TREC judgments; the files are then runs.")] = None,
+    metrics: Annotated[str, Option(help="For example ndcg@1..10,err,map.")] = "ndcg@10,map,p@10,rr",
     convention: Annotated[
-        str | None,
-        typer.Option(help="yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels]."),
+        str | None, Option(help="yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels].")
     ] = None,
-    output: Annotated[str, typer.Option("--format", help="table, markdown, latex, csv or json.")] = "table",
-    per_query: Annotated[
-        bool, typer.Option("--per-query", help="Print one row per query instead of means.")
-    ] = False,
-    interval: Annotated[bool, typer.Option("--interval", help="Add 95 % bootstrap intervals.")] = False,
+    output: Annotated[str, Option("--format", help="table, markdown, latex, csv or json.")] = "table",
+    per_query: Annotated[bool, Option("--per-query", help="Print one row per query, not means.")] = False,
+    interval: Annotated[bool, Option("--interval", help="Add 95 % bootstrap intervals.")] = False,
     test: Annotated[
-        str | None,
-        typer.Option(help="Mark differences from the first system: t, wilcoxon, randomisation or tukey."),
+        str | None, Option(help="Test against the first: t, wilcoxon, randomisation, tukey.")
     ] = None,
-    correction: Annotated[
-        str, typer.Option(help="Correction for many comparisons: holm, bonferroni or none.")
-    ] = "holm",
-    missing: Annotated[
-        str, typer.Option(help="Judged queries that are missing from a run: skip or zero.")
-    ] = "skip",
-    truth: Annotated[str, typer.Option(help="What the labels mean: graded, order or top-K.")] = "graded",
-    seed: Annotated[int, typer.Option(help="Seed of bootstrap and randomisation.")] = 0,
+    correction: Annotated[str, Option(help="Correction of --test: holm, bonferroni or none.")] = "holm",
+    missing: Annotated[str, Option(help="Judged queries missing from a run: skip or zero.")] = "skip",
+    truth: Annotated[str, Option(help="What the labels mean: graded, order or top-K.")] = "graded",
+    seed: Annotated[int, Option(help="Seed of bootstrap and randomisation.")] = 0,
 ) -> None:
     """Evaluate score files on a data set, or TREC runs on judgments.
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A model file that topkit train wrote.")],
-    to: Annotated[str, typer.Option(help="onnx, elasticsearch, elasticsearch-ranklib, solr or json.")],
-    out: Annotated[Path, typer.Option(help="The file to write.")],
+    model: Annotated[Path, Argument(help="A model file that topkit train wrote.")],
+    to: Annotated[str, Option(help="onnx, elasticsearch, elasticsearch-ranklib, solr or json.")],
+    out: Annotated[Path, Option(help="The file to write.")],
 ) -> None:
     """Write a model for another program: ONNX runtimes, Elasticsearch, OpenSearch, Solr, or plain JSON.
 

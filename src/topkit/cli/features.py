@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from topkit.cli.files import write_dataset
+from topkit.cli.shared import write_dataset
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Build a data set with features from a corpus.", no_args_is_help=True)
 
-Corpus = Annotated[
-    list[Path], typer.Argument(help="Documents: .jsonl, .csv, .tsv, TREC or Cranfield; .gz too.")
-]
+Corpus = Annotated[list[Path], Argument(help="Documents: .jsonl, .csv, .tsv, TREC or Cranfield; .gz too.")]
 
 
 def _index(
@@ -47,27 +46,19 @@ def _index(
 @app.command(no_args_is_help=True)
 def build(
     corpus: Corpus,
-    queries: Annotated[Path, typer.Option(help="Queries: id<tab>text, JSON Lines or .I records.")],
-    qrels: Annotated[Path, typer.Option(help="Judgments: TREC qrels, or Cranfield's 'query document code'.")],
-    out: Annotated[Path, typer.Option(help="File to write: .parquet, .gz or LETOR text.")],
-    index: Annotated[Path | None, typer.Option(help="Folder for the index; by default OUT.index.")] = None,
-    features: Annotated[
-        str, typer.Option(help="ohsumed, trec, or names such as bm25.title,tf.whole.")
-    ] = "ohsumed",
-    sampling: Annotated[str, typer.Option(help="judged, top, top+relevant, p+top or matching.")] = "p+top",
-    depth: Annotated[
-        int, typer.Option(help="Documents per query by BM25, if the sampling has a cut.")
-    ] = 1000,
-    fields: Annotated[
-        str | None, typer.Option(help="Comma-separated fields to index; by default all.")
-    ] = None,
-    format_name: Annotated[str | None, typer.Option("--format", help="Format of the documents.")] = None,
-    language: Annotated[str, typer.Option(help="Snowball stemmer, or none.")] = "english",
-    stop: Annotated[bool, typer.Option(help="Remove English stop words.")] = True,
-    links: Annotated[Path | None, typer.Option(help="Links between documents: source target.")] = None,
-    meta: Annotated[
-        Path | None, typer.Option(help="Also write the meta features to this Parquet file.")
-    ] = None,
+    queries: Annotated[Path, Option(help="Queries: id<tab>text, JSON Lines or .I records.")],
+    qrels: Annotated[Path, Option(help="Judgments: TREC qrels, or Cranfield's 'query document code'.")],
+    out: Annotated[Path, Option(help="File to write: .parquet, .gz or LETOR text.")],
+    index: Annotated[Path | None, Option(help="Folder for the index; by default OUT.index.")] = None,
+    features: Annotated[str, Option(help="ohsumed, trec, or names such as bm25.title,tf.whole.")] = "ohsumed",
+    sampling: Annotated[str, Option(help="judged, top, top+relevant, p+top or matching.")] = "p+top",
+    depth: Annotated[int, Option(help="Documents per query by BM25, if the sampling has a cut.")] = 1000,
+    fields: Annotated[str | None, Option(help="Comma-separated fields to index; by default all.")] = None,
+    format_name: Annotated[str | None, Option("--format", help="Format of the documents.")] = None,
+    language: Annotated[str, Option(help="Snowball stemmer, or none.")] = "english",
+    stop: Annotated[bool, Option(help="Remove English stop words.")] = True,
+    links: Annotated[Path | None, Option(help="Links between documents: source target.")] = None,
+    meta: Annotated[Path | None, Option(help="Also write the meta features to this Parquet file.")] = None,
 ) -> None:
     """Index a corpus, sample candidates, compute features and write a data set with its card.
 
@@ -119,14 +110,12 @@ def _write_meta(index: Index, queries: dict[str, str], data: Dataset, path: Path
 
 @app.command(no_args_is_help=True)
 def sentences(
-    document: Annotated[Path, typer.Argument(help="A text file.")],
-    query: Annotated[str, typer.Option(help="The query.")],
-    depth: Annotated[int, typer.Option(help="Largest number of sentences.")] = 3,
-    threshold: Annotated[float | None, typer.Option(help="Only sentences with at least this score.")] = None,
-    model: Annotated[Path | None, typer.Option(help="A ranker trained on the sentence features.")] = None,
-    synonyms: Annotated[
-        Path | None, typer.Option(help="A word list, or a folder with the WordNet files.")
-    ] = None,
+    document: Annotated[Path, Argument(help="A text file.")],
+    query: Annotated[str, Option(help="The query.")],
+    depth: Annotated[int, Option(help="Largest number of sentences.")] = 3,
+    threshold: Annotated[float | None, Option(help="Only sentences with at least this score.")] = None,
+    model: Annotated[Path | None, Option(help="A ranker trained on the sentence features.")] = None,
+    synonyms: Annotated[Path | None, Option(help="A word list, or a folder with the WordNet files.")] = None,
 ) -> None:
     """Print the sentences of a document that answer a query best, with the matching words marked.
 

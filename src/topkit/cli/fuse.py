@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
-from topkit.cli.files import Seed
-from topkit.cli.settings import Settings
+from topkit.cli.shared import Seed, Settings
 
 if TYPE_CHECKING:
     from topkit.fusion import Fusion
@@ -16,20 +16,19 @@ if TYPE_CHECKING:
 
 def fuse(
     files: Annotated[
-        list[Path],
-        typer.Argument(help="TREC runs, CSV `query,system,document,value` or LETOR text; .gz too."),
+        list[Path], Argument(help="TREC runs, CSV `query,system,document,value` or LETOR text; .gz too.")
     ],
     out: Annotated[
-        Path, typer.Option(help="The fused run: TREC format, or CSV if the name ends with .csv; .gz too.")
+        Path, Option(help="The fused run: TREC format, or CSV if the name ends with .csv; .gz too.")
     ],
     method: Annotated[
-        str, typer.Option(help="agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them.")
+        str, Option(help="agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them.")
     ] = "agreement",
     setting: Settings = None,
-    keep: Annotated[int, typer.Option(help="Documents to keep per query; 0 keeps all.")] = 1000,
+    keep: Annotated[int, Option(help="Documents to keep per query; 0 keeps all.")] = 1000,
     seed: Seed = 0,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Print each ranker's weight or θ, and how the fit went.")
+        bool, Option("--explain", help="Print each ranker's weight or θ, and how the fit went.")
     ] = False,
 ) -> None:
     """Combine the rankings of several systems into one, without labels.
@@ -40,7 +39,7 @@ def fuse(
     """
     import warnings
 
-    from topkit.cli.settings import fusion_settings
+    from topkit.cli.shared import fusion_settings
     from topkit.compute import NotConverged
     from topkit.data import write_run
     from topkit.fusion import fuse as combine

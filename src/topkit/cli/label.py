@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from topkit.cli import label_store
 
@@ -24,24 +25,16 @@ app.command("doctor")(label_store.doctor)
 @app.command()
 def simulate(
     strategies: Annotated[
-        str, typer.Option(help="Comma-separated names, or all comparable ones with `all`.")
+        str, Option(help="Comma-separated names, or all comparable ones with `all`.")
     ] = "adaptive,reliable,knockout,insertion,heap",
-    sizes: Annotated[
-        str, typer.Option(help="Comma-separated n:k, the length of a list and the k to order.")
-    ] = "50:10",
-    noise: Annotated[str, typer.Option(help="Comma-separated shares of wrong answers.")] = "0",
-    prior: Annotated[
-        str, typer.Option(help="Comma-separated Kendall's tau of a prior ranking with the truth, or none.")
-    ] = "none",
-    prior_kind: Annotated[
-        str, typer.Option(help="Kind of error of a prior ranking: rank or score.")
-    ] = "rank",
-    orders: Annotated[int, typer.Option(min=1, help="Random orders per row.")] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of orders, priors and errors.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Also write the table as CSV.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Plot judgments against accuracy (.png, .svg, .pdf).")
-    ] = None,
+    sizes: Annotated[str, Option(help="Comma-separated n:k (length of a list, k).")] = "50:10",
+    noise: Annotated[str, Option(help="Comma-separated shares of wrong answers.")] = "0",
+    prior: Annotated[str, Option(help="Comma-separated Kendall's tau of the prior, or none.")] = "none",
+    prior_kind: Annotated[str, Option(help="Kind of error of a prior ranking: rank or score.")] = "rank",
+    orders: Annotated[int, Option(min=1, help="Random orders per row.")] = 200,
+    seed: Annotated[int, Option(help="Seed of orders, priors and errors.")] = 0,
+    out: Annotated[Path | None, Option(help="Also write the table as CSV.")] = None,
+    plot: Annotated[Path | None, Option(help="Plot judgments against accuracy (.png, .svg, .pdf).")] = None,
 ) -> None:
     """Count the judgments that strategies need, and the effect of errors on the result.
 
@@ -110,19 +103,12 @@ def _shares(text: str, option: str) -> list[float]:
 
 @app.command(no_args_is_help=True)
 def agreement(
-    file: Annotated[Path, typer.Argument(help="CSV of preferences: query, a, b, answer, assessor, seconds.")],
-    grades: Annotated[
-        Path | None,
-        typer.Option(help="CSV of grades (query, doc, grade, assessor, seconds) to compare with."),
-    ] = None,
-    columns: Annotated[
-        str, typer.Option(help="Column names of the file: query=Input.query,a=Input.docA,…")
-    ] = "",
-    answers: Annotated[str, typer.Option(help="Words of the file for the answers: s=tie,left=a,…")] = "",
-    implied: Annotated[
-        bool, typer.Option("--implied", help="Also compare the pairs that answers imply.")
-    ] = False,
-    assessors: Annotated[bool, typer.Option("--assessors", help="Add one row per assessor.")] = False,
+    file: Annotated[Path, Argument(help="CSV of preferences: query, a, b, answer, assessor, seconds.")],
+    grades: Annotated[Path | None, Option(help="CSV: query, doc, grade, assessor, seconds.")] = None,
+    columns: Annotated[str, Option(help="Column names of the file: query=Input.query,a=Input.docA,…")] = "",
+    answers: Annotated[str, Option(help="Words of the file for the answers: s=tie,left=a,…")] = "",
+    implied: Annotated[bool, Option("--implied", help="Also compare the pairs that answers imply.")] = False,
+    assessors: Annotated[bool, Option("--assessors", help="Add one row per assessor.")] = False,
 ) -> None:
     """Measure how well assessors agree, with the tables of the top-k labelling paper.
 

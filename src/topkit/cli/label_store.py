@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 if TYPE_CHECKING:
     from topkit.web.settings import Settings
 
-Database = Annotated[
-    str, typer.Option(help="Path of an SQLite file, or postgresql://user:password@host/name.")
-]
+Database = Annotated[str, Option(help="Path of an SQLite file, or postgresql://user:password@host/name.")]
 DATABASE = "topkit-labels.db"
 """The database in the current folder, if no other is named."""
 
@@ -28,18 +27,16 @@ def _settings(database: str) -> Settings:
 
 def serve(
     database: Database = DATABASE,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 for all interfaces.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8765,
-    admin: Annotated[str, typer.Option(help="Name of the first admin.")] = "admin",
+    host: Annotated[str, Option(help="Address to listen on; 0.0.0.0 for all interfaces.")] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8765,
+    admin: Annotated[str, Option(help="Name of the first admin.")] = "admin",
     public: Annotated[
-        str | None, typer.Option(help="The URL that people use, if there is a proxy in front.")
+        str | None, Option(help="The URL that people use, if there is a proxy in front.")
     ] = None,
     https: Annotated[
-        bool, typer.Option("--https", help="People connect by HTTPS; cookies then require it.")
+        bool, Option("--https", help="People connect by HTTPS; cookies then require it.")
     ] = False,
-    upload_mb: Annotated[int, typer.Option(min=1, help="Largest file to import, in MB.")] = 64,
+    upload_mb: Annotated[int, Option(min=1, help="Largest file to import, in MB.")] = 64,
 ) -> None:
     """Serve the labelling app. The first run creates the database and prints a one-time admin link.
 
@@ -54,16 +51,16 @@ def serve(
 
 
 def import_(
-    project: Annotated[Path | None, typer.Argument(help="An exported project.")] = None,
+    project: Annotated[Path | None, Argument(help="An exported project.")] = None,
     database: Database = DATABASE,
-    name: Annotated[str | None, typer.Option(help="Name of the project.")] = None,
-    topics: Annotated[Path | None, typer.Option(help="CSV, TSV, JSON Lines or TREC topics.")] = None,
-    documents: Annotated[Path | None, typer.Option(help="Documents: .jsonl, .csv, .tsv or TREC.")] = None,
-    run: Annotated[Path | None, typer.Option(help="A TREC run as prior ranking.")] = None,
-    depth: Annotated[int, typer.Option(min=1, help="Documents of each topic in the run.")] = 50,
-    k: Annotated[int, typer.Option(min=1, help="Documents to put in order, for a new project.")] = 10,
-    strategy: Annotated[str, typer.Option(help="Strategy, for a new project.")] = "adaptive",
-    tools: Annotated[str, typer.Option(help="pairs, grades or both, for a new project.")] = "both",
+    name: Annotated[str | None, Option(help="Name of the project.")] = None,
+    topics: Annotated[Path | None, Option(help="CSV, TSV, JSON Lines or TREC topics.")] = None,
+    documents: Annotated[Path | None, Option(help="Documents: .jsonl, .csv, .tsv or TREC.")] = None,
+    run: Annotated[Path | None, Option(help="A TREC run as prior ranking.")] = None,
+    depth: Annotated[int, Option(min=1, help="Documents of each topic in the run.")] = 50,
+    k: Annotated[int, Option(min=1, help="Documents to put in order, for a new project.")] = 10,
+    strategy: Annotated[str, Option(help="Strategy, for a new project.")] = "adaptive",
+    tools: Annotated[str, Option(help="pairs, grades or both, for a new project.")] = "both",
 ) -> None:
     """Import a project with its judgments, or topics, documents and a run into a new or existing project.
 
@@ -104,11 +101,11 @@ def import_(
 
 
 def export(
-    name: Annotated[str, typer.Argument(help="Name of the project.")],
-    out: Annotated[Path, typer.Option(help="File to write; .gz compresses.")],
+    name: Annotated[str, Argument(help="Name of the project.")],
+    out: Annotated[Path, Option(help="File to write; .gz compresses.")],
     format_name: Annotated[
         str,
-        typer.Option(
+        Option(
             "--format",
             help="project (everything), top-k, grades, qrels, triples, preferences-csv, grades-csv or jsonl.",
         ),
@@ -140,7 +137,7 @@ def export(
 
 
 def backup(
-    out: Annotated[Path, typer.Argument(help="File to write; .gz compresses.")],
+    out: Annotated[Path, Argument(help="File to write; .gz compresses.")],
     database: Database = DATABASE,
 ) -> None:
     """Write the whole database to one file, while people work. It contains the secret key: keep it safe.
@@ -160,7 +157,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that topkit label backup wrote.")],
+    file: Annotated[Path, Argument(help="A file that topkit label backup wrote.")],
     database: Database = DATABASE,
 ) -> None:
     """Fill an empty database from a backup; SQLite and PostgreSQL may be mixed.

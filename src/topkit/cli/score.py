@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 
 def score(
-    model: Annotated[Path, typer.Argument(help="A model file that topkit train wrote.")],
-    data_file: Annotated[Path, typer.Argument(metavar="DATA", help="LETOR text (.gz too) or Parquet.")],
-    out: Annotated[Path, typer.Option(help="The file to write.")],
+    model: Annotated[Path, Argument(help="A model file that topkit train wrote.")],
+    data_file: Annotated[Path, Argument(metavar="DATA", help="LETOR text (.gz too) or Parquet.")],
+    out: Annotated[Path, Option(help="The file to write.")],
     form: Annotated[
-        str, typer.Option("--format", help="scores (one number per line) or run (a TREC run).")
+        str, Option("--format", help="scores (one number per line) or run (a TREC run).")
     ] = "scores",
 ) -> None:
     """Score or rank the documents of a data set with a model; the data may be larger than memory.

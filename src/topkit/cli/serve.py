@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 
 def serve(
     model: Annotated[
-        Path, typer.Argument(help="A model file; a newer file of the same name is loaded automatically.")
+        Path, Argument(help="A model file; a newer file of the same name is loaded automatically.")
     ],
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8080,
-    max_bytes: Annotated[int, typer.Option(help="Largest request in bytes.")] = 32 << 20,
-    max_candidates: Annotated[int, typer.Option(help="Most candidates per request.")] = 100_000,
-    max_queries: Annotated[int, typer.Option(help="Most queries per batch.")] = 10_000,
+    host: Annotated[str, Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="Port to listen on.")] = 8080,
+    max_bytes: Annotated[int, Option(help="Largest request in bytes.")] = 32 << 20,
+    max_candidates: Annotated[int, Option(help="Most candidates per request.")] = 100_000,
+    max_queries: Annotated[int, Option(help="Most queries per batch.")] = 10_000,
 ) -> None:
     """Serve a model over HTTP: POST /score and /batch (JSON or Arrow), GET /health, /metrics and /docs.
 

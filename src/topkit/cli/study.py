@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from topkit.cli.consistency import consistency
 
@@ -29,10 +30,10 @@ def _list_kinds(requested: bool) -> None:
 
 @app.command(no_args_is_help=True)
 def new(
-    kind: Annotated[str, typer.Argument(help="The kind of study, such as compare.")],
-    out: Annotated[Path | None, typer.Option(help="The file to write; KIND.toml by default.")] = None,
+    kind: Annotated[str, Argument(help="The kind of study, such as compare.")],
+    out: Annotated[Path | None, Option(help="The file to write; KIND.toml by default.")] = None,
     list_kinds: Annotated[
-        bool, typer.Option("--list", callback=_list_kinds, is_eager=True, help="List the kinds of study.")
+        bool, Option("--list", callback=_list_kinds, is_eager=True, help="List the kinds of study.")
     ] = False,
 ) -> None:
     """Write a commented study file, which can be run as it is or changed first.
@@ -56,12 +57,10 @@ def new(
 
 @app.command(no_args_is_help=True)
 def run(
-    file: Annotated[Path, typer.Argument(help="A study file; topkit study new writes one.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the results; FILE with the ending .study by default.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes of one thread each; 0 for one per core.")] = 0,
-    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run the cells on.")] = None,
+    file: Annotated[Path, Argument(help="A study file; topkit study new writes one.")],
+    out: Annotated[Path | None, Option(help="Folder for the results; by default FILE.study.")] = None,
+    jobs: Annotated[int, Option(help="Processes of one thread each; 0 for one per core.")] = 0,
+    dask: Annotated[str | None, Option(help="Address of a Dask scheduler to run the cells on.")] = None,
 ) -> None:
     """Run a study, or continue one that was interrupted; finished cells are never computed again.
 
@@ -84,7 +83,7 @@ def run(
 
 @app.command(no_args_is_help=True)
 def report(
-    folder: Annotated[Path, typer.Argument(help="A folder that topkit study run wrote.")],
+    folder: Annotated[Path, Argument(help="A folder that topkit study run wrote.")],
 ) -> None:
     """Print the tables of a finished study and write them, its plots and an HTML report.
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
-from topkit.cli.files import TruthName, read_dataset
-from topkit.cli.settings import Settings, ranker_settings
+from topkit.cli.shared import Settings, TruthName, ranker_settings, read_dataset
 
 if TYPE_CHECKING:
     from topkit.compute import Report
@@ -83,38 +83,24 @@ class Options:
 
 
 def train(
-    name: Annotated[str, typer.Argument(metavar="RANKER", help="A ranker's name: see `topkit rankers`.")],
-    out: Annotated[Path, typer.Option(help="The model file to write.")],
+    name: Annotated[str, Argument(metavar="RANKER", help="A ranker's name: see `topkit rankers`.")],
+    out: Annotated[Path, Option(help="The model file to write.")],
     train_file: Annotated[
-        Path | None, typer.Option("--train", help="Training data: LETOR text (.gz too) or Parquet.")
+        Path | None, Option("--train", help="Training data: LETOR text or Parquet.")
     ] = None,
-    valid_file: Annotated[
-        Path | None, typer.Option("--valid", help="Validation data, for early stopping and --tune.")
-    ] = None,
+    valid_file: Annotated[Path | None, Option("--valid", help="Data for early stopping and --tune.")] = None,
     settings: Settings = None,
     truth: TruthName = "graded",
-    preferences: Annotated[
-        Path | None, typer.Option(help="Preference pairs to learn from instead of labels.")
-    ] = None,
-    clicks: Annotated[
-        Path | None, typer.Option(help="Result pages with clicks, for the ranker click-label.")
-    ] = None,
-    features: Annotated[
-        Path | None, typer.Option(help="Data with the features of the pages' documents, if not --train.")
-    ] = None,
-    start: Annotated[
-        Path | None, typer.Option("--from", help="A click-label model that continues learning from new data.")
-    ] = None,
-    tune: Annotated[str | None, typer.Option(help="Search the ranker's settings: grid or optuna.")] = None,
-    trials: Annotated[int, typer.Option(help="Number of settings that --tune tries.")] = 20,
-    memory: Annotated[
-        str | None, typer.Option(help="Train out of core on Parquet within this memory, such as 500MB.")
-    ] = None,
-    dask: Annotated[
-        str | None, typer.Option(help="Train on a Dask cluster: its address, or `local` to start one here.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes of --dask local.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
+    preferences: Annotated[Path | None, Option(help="Preference pairs, used instead of labels.")] = None,
+    clicks: Annotated[Path | None, Option(help="Result pages with clicks, for click-label.")] = None,
+    features: Annotated[Path | None, Option(help="Features of the pages, if not in --train.")] = None,
+    start: Annotated[Path | None, Option("--from", help="A click-label model to continue.")] = None,
+    tune: Annotated[str | None, Option(help="Search the ranker's settings: grid or optuna.")] = None,
+    trials: Annotated[int, Option(help="Number of settings that --tune tries.")] = 20,
+    memory: Annotated[str | None, Option(help="Train on Parquet within this memory: 500MB.")] = None,
+    dask: Annotated[str | None, Option(help="Train on Dask: a scheduler address or `local`.")] = None,
+    workers: Annotated[int | None, Option(help="Worker processes of --dask local.")] = None,
+    quiet: Annotated[bool, Option("--quiet", help="Print only errors.")] = False,
 ) -> None:
     """Fit a ranker and write its model file.
 
@@ -162,8 +148,8 @@ def _train_in_memory(options: Options) -> None:
                 valid,
                 search=options.tune,
                 trials=options.trials,
-                preferences=pairs,
                 report=report,
+                fit_arguments={"preferences": pairs},
                 **settings,
             )
     learner.save(options.out)

@@ -26,7 +26,7 @@ DOCID = re.compile(rb"docid[ \t\r\f\v]*=[ \t\r\f\v]*([^ \t\r\f\v]*)[ \t\r\f\v]*(
 MAX_FEATURES = 100_000
 """The matrix is dense; public data sets have at most 700 features, so a larger index is a mistake."""
 SPARSE_BYTES, SPARSE_RATIO = 1 << 30, 50
-"""A matrix above this size that is so many times larger than the text would be nearly all zeros."""
+"""A matrix above this size that is this many times larger than the text would be nearly all zeros."""
 ROOM = 1.05
 """The matrix is allocated for this many times the rows that the first chunk predicts."""
 EXACT_ROWS = 64

@@ -48,7 +48,6 @@ class Plan:
     """A file and its partitions, with the facts that are known before the features are read."""
 
     path: str
-    partitions: tuple[Partition, ...]
     queries: int
     documents: int
     longest: int
@@ -56,6 +55,7 @@ class Plan:
     features: int
     feature_names: tuple[str, ...] | None
     truth: str
+    partitions: tuple[Partition, ...]
 
 
 def plan_partitions(path: FilePath, rows: int) -> Plan:
@@ -75,13 +75,13 @@ def plan_partitions(path: FilePath, rows: int) -> Plan:
     file_name = fspath(path)
     return Plan(
         file_name,
-        tuple(Partition(file_name, a, b) for a, b in pairwise([*cuts.tolist(), documents])),
         len(starts),
         documents,
         int(lengths.max()),
         convert.width,
         None if convert.names is None else tuple(convert.names),
         str(convert.truth),
+        tuple(Partition(file_name, a, b) for a, b in pairwise([*cuts.tolist(), documents])),
     )
 
 

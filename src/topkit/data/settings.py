@@ -1,4 +1,4 @@
-"""Settings: declared once, beside the parameter they describe.
+"""Settings: declared once, with the parameter they describe.
 
 A method is a function or a dataclass. Each of its parameters carries a :class:`Setting`::
 

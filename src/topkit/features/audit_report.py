@@ -10,6 +10,8 @@ import numpy as np
 from topkit.compute import require
 from topkit.features.audit_checks import Finding
 from topkit.features.audit_tails import TailCheck
+from topkit.reporting.tables import Table
+from topkit.reporting.words import counted
 
 MOST_BARS = 30
 """Features in the plot; more are not readable."""
@@ -53,16 +55,16 @@ class Audit:
         return not any(finding.verdict == "problem" for finding in self.findings)
 
     def __str__(self) -> str:
-        lines = [f"{self.queries:,} queries, {self.documents:,} documents"]
+        lines = [f"{counted(self.queries, 'query')}, {counted(self.documents, 'document')}"]
         lines += [f"{finding.verdict.upper():<8} {finding.text}" for finding in self.findings]
-        lines.append(f"{'feature':<24} {'larger first':>12} {'smaller first':>13}   {self.metric}")
         shown = sorted(self.singles, key=lambda single: -single.best)[:10]
-        lines += [
-            f"{single.feature:<24.24} {single.forward:12.4f} {single.reverse:13.4f}" for single in shown
+        rows: list[tuple[str, float, float | None]] = [
+            (single.feature, single.forward, single.reverse) for single in shown
         ]
-        lines.append(f"{'a random order':<24} {self.random:12.4f}")
-        lines.append("verdict: " + ("passed" if self.passed else "do not compare methods on this data set"))
-        return "\n".join(lines)
+        rows.append(("a random order", self.random, None))
+        verdict = "verdict: " + ("passed" if self.passed else "do not compare methods on this data set")
+        columns = (f"{self.metric} by feature", "larger first", "smaller first")
+        return "\n".join([*lines, Table(columns, rows, [verdict]).text()])
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Plot each feature in both directions to a file (.png, .svg or .pdf)."""

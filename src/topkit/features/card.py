@@ -1,4 +1,4 @@
-"""The card of a data set: what it was made of and how, written beside it as ``NAME.card.json``."""
+"""The card of a data set: how it was built, written next to it as ``NAME.card.json``."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Card:
 
 
 def write_card(card: Card, data_path: FilePath) -> Path:
-    """Write the card beside its data set; returns its path."""
+    """Write the card next to its data set; returns its path."""
     path = Path(f"{data_path}.card.json")
     with text_writer(path) as stream:
         json.dump(asdict(card), stream, indent=1, ensure_ascii=False)

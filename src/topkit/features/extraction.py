@@ -22,17 +22,17 @@ def extract(
     candidates: Candidates,
     names: Sequence[str],
     *,
-    own: Mapping[str, Callable[[Matches], Floats]] | None = None,
+    extra: Mapping[str, Callable[[Matches], Floats]] | None = None,
 ) -> NDArray[np.float32]:
     """The stream features of every candidate: (candidates, features), in the order of ``names``.
 
     Blocks of queries are computed on all threads; the time is proportional to candidates × query terms ×
     features.
 
-    names: ``function.stream``, such as ``bm25.title``. own: further functions by name, besides
+    names: ``function.stream``, such as ``bm25.title``. extra: further functions by name, in addition to
     :data:`FEATURES`.
     """
-    functions = {**FEATURES, **(own or {})}
+    functions = {**FEATURES, **(extra or {})}
     by_stream: dict[str, list[tuple[int, Callable[[Matches], Floats]]]] = {}
     for column, name in enumerate(names):
         function, _, stream = name.partition(".")

@@ -120,12 +120,12 @@ def _improved_order(margins: Margins, order: list[int]) -> list[int]:
     while moved:
         moved = False
         for item in tuple(order):
-            here = order.index(item)
+            current = order.index(item)
             rest = [other for other in order if other != item]
             ahead = np.array([margins[item, other] for other in rest])
             # value of position p: margins over the items behind it, minus margins over the items before it
             value = ahead.sum() - 2 * np.concatenate([[0], np.cumsum(ahead)])
-            there = int(np.argmax(value))
-            if value[there] > value[here]:
-                order, moved = [*rest[:there], item, *rest[there:]], True
+            best = int(np.argmax(value))
+            if value[best] > value[current]:
+                order, moved = [*rest[:best], item, *rest[best:]], True
     return order

@@ -167,8 +167,7 @@ class Labelling:
     @property
     def question(self) -> Question | None:
         """The next question; None when the top k are known."""
-        ask = self._state.ask
-        if ask is None:
+        if (ask := self._state.ask) is None:
             return None
         return Question(self.items[ask.a], None if ask.b is None else self.items[ask.b])
 

@@ -74,7 +74,7 @@ def write_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
     with text_writer(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         for number, outcome in enumerate(outcomes):
-            names = [field.name for field in fields(outcome.setting)]
+            names = outcome.setting._fields
             figures = [field.name for field in fields(outcome) if field.name != "setting"]
             if number == 0:
                 writer.writerow([*names, *figures])

@@ -111,8 +111,7 @@ def play(strategy: str, contest: Contest, rank: Sequence[int], error: float, cha
     )
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(NamedTuple):
     """What is simulated: a strategy, numbers of items and places, an error rate and a prior."""
 
     strategy: str

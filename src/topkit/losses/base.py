@@ -153,7 +153,7 @@ def _bind(loss: Loss, truth: Floats | Preferences, ptr: Ints, weights: Floats | 
     """Cut the queries into chunks and prepare the labels of each."""
     chunks = query_chunks(ptr)
 
-    def chunk(queries: tuple[int, int]) -> _Chunk:
+    def chunk(queries: tuple[int, int]) -> tuple[slice, BoundBlock]:
         first, last = queries
         rows = slice(int(ptr[first]), int(ptr[last]))
         bounds = ptr[first : last + 1] - ptr[first]
@@ -162,13 +162,13 @@ def _bind(loss: Loss, truth: Floats | Preferences, ptr: Ints, weights: Floats | 
             labels = truth if len(chunks) == 1 else truth.select(np.arange(first, last))
         else:
             labels = truth[rows]
-        return _Chunk(rows, bind_block(loss.function, loss.prepare, loss.settings, labels, bounds))
+        return rows, bind_block(loss.function, loss.prepare, loss.settings, labels, bounds)
 
     return Objective(loss, truth, ptr, weights, tuple(thread_map(chunk, chunks)))
 
 
 BoundBlock = Callable[[Floats, bool], Block]
-"""(scores, whether the curvature is wanted) → values, gradient and curvature of one block of queries."""
+"""(scores, whether to compute the curvature) → values, gradient and curvature of one block of queries."""
 
 
 def bind_block(
@@ -187,12 +187,6 @@ def _accepted(function: Callable[..., Any], settings: Mapping[str, Any]) -> dict
 
 
 @dataclass(frozen=True)
-class _Chunk:
-    rows: slice
-    evaluate: BoundBlock
-
-
-@dataclass(frozen=True)
 class Objective:
     """A loss bound to labels: a function of the scores alone, for optimisers and boosters."""
 
@@ -200,7 +194,8 @@ class Objective:
     truth: Floats | Preferences
     ptr: Ints
     weights: Floats | None
-    chunks: tuple[_Chunk, ...] = field(repr=False)
+    chunks: tuple[tuple[slice, BoundBlock], ...] = field(repr=False)
+    """Rows of each chunk of queries, and the loss bound to their labels."""
 
     def __len__(self) -> int:
         """Number of documents."""
@@ -242,7 +237,7 @@ class Objective:
             raise ValueError(f"expected {len(self)} scores, got an array of shape {s.shape}")
         if not np.isfinite(s.sum()) and not np.isfinite(s).all():
             raise ValueError("scores must be finite numbers")
-        blocks = thread_map(lambda chunk: chunk.evaluate(s[chunk.rows], curved), self.chunks)
+        blocks = thread_map(lambda chunk: chunk[1](s[chunk[0]], curved), self.chunks)
         if not blocks:
             values, gradient, curvature = np.zeros(0), np.zeros(0), np.zeros(0)
         elif len(blocks) == 1:

@@ -141,5 +141,5 @@ def consistency_table(k: int = 1) -> list[tuple[str, bool, bool]]:
     whole_list = [loss(name) for name in ("listmle", "listnet", "rankcosine", "logistic")]
     top_k = [loss(name, k=k) for name in ("topk-listmle", "topk-listnet", "topk-rankcosine")]
     return [
-        (one.name, is_consistent(one, hard, k), is_consistent(one, mild, k)) for one in whole_list + top_k
+        (loss.name, is_consistent(loss, hard, k), is_consistent(loss, mild, k)) for loss in whole_list + top_k
     ]

@@ -178,8 +178,8 @@ def settings_of(name: str, **chosen: Any) -> dict[str, Setting]:
     15
     """
     method = lookup(RANKERS, name, "ranker")
-    own = method.settings(**chosen) if isinstance(method, Gradient) else declared_settings(method)
-    return {**own, **COMMON}
+    of_method = method.settings(**chosen) if isinstance(method, Gradient) else declared_settings(method)
+    return {**of_method, **COMMON}
 
 
 def space_of(name: str, **chosen: Any) -> Space:

@@ -10,17 +10,13 @@ kind, one line in ``MODELS``.
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self, runtime_checkable
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Trace
 from topkit.data import Dataset, Run
-from topkit.losses import Preferences
 from topkit.scorers import Floats, Job, Model
-
-if TYPE_CHECKING:
-    from topkit.rankers.clicks.events import Clicks
 
 __all__ = ["Job", "Method", "Ranker"]
 
@@ -29,21 +25,10 @@ __all__ = ["Job", "Method", "Ranker"]
 class Ranker(Protocol):
     """What every ranker can do."""
 
-    def fit(
-        self,
-        train: Dataset,
-        valid: Dataset | None = None,
-        *,
-        weights: ArrayLike | None = None,
-        preferences: Preferences | None = None,
-        clicks: Clicks | None = None,
-        report: Report = silent,
-    ) -> Self:
+    def fit(self, train: Dataset, valid: Dataset | None = None, *, weights: ArrayLike | None = None) -> Self:
         """Learn from ``train``; select settings and stop by the metric on ``valid``. Returns itself.
 
-        ``weights`` has one weight per training query. ``preferences`` are pairs of training documents, which
-        pairwise methods learn from instead of the labels. ``clicks`` are result pages, which the
-        click-and-label ranker learns from in addition to the labels.
+        ``weights`` has one weight per training query.
         """
         ...
 

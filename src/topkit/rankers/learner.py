@@ -130,7 +130,12 @@ class Learner:
         clicks: Clicks | None = None,
         report: Report = silent,
     ) -> Self:
-        """Learn from ``train``; select settings and stop by the metric on ``valid``; see :class:`Ranker`."""
+        """Learn from ``train``; select settings and stop by the metric on ``valid``. Returns itself.
+
+        ``weights`` has one weight per training query. ``preferences`` are pairs of training documents, which
+        pairwise methods learn from instead of the labels. ``clicks`` are result pages, which the
+        click-and-label ranker learns from in addition to the labels.
+        """
         if preferences is not None:
             preferences.check(train.ptr)
         preparation = self.preparation_for(train)

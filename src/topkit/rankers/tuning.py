@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from topkit.compute import Report, require, silent
 from topkit.data import Dataset, InputError
 from topkit.data.settings import Space, Span
-from topkit.losses import Preferences
 from topkit.rankers.by_name import ranker, space_of
 from topkit.rankers.learner import Learner
 
@@ -36,16 +34,16 @@ def tune(
     *,
     search: str = "grid",
     trials: int = 20,
-    weights: ArrayLike | None = None,
-    preferences: Preferences | None = None,
     report: Report = silent,
+    fit_arguments: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> tuple[Learner, list[Trial]]:
     """The ranker with the best metric on ``valid`` among ``trials`` settings, and all trials.
 
     The ``settings`` are fixed; the others are searched as the ranker declares. ``grid`` tries three values of
     every range (all combinations, or a seeded sample of ``trials``); ``optuna`` uses Optuna's sampler. The
-    first trial uses the defaults, so tuning is never worse on ``valid`` than not tuning.
+    first trial uses the defaults, so tuning is never worse on ``valid`` than not tuning. ``fit_arguments`` go
+    to :meth:`Learner.fit`, such as ``weights`` or ``preferences``.
     """
     if search not in SEARCHES:
         raise InputError(f"unknown search {search!r}", f"choose from {', '.join(SEARCHES)}")
@@ -56,7 +54,7 @@ def tune(
 
     def judge(chosen: dict[str, Any]) -> float:
         candidate = ranker(name, **{**settings, **chosen})
-        candidate.fit(train, valid, weights=weights, preferences=preferences)
+        candidate.fit(train, valid, **(fit_arguments or {}))
         value = candidate.measure_on(valid)
         if not tried or value > max(trial.measure for trial in tried):
             candidates[:] = [candidate]

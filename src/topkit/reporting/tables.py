@@ -162,7 +162,7 @@ class ScoreTable:
         places: set[tuple[int, int]] = set()
         for j in range(len(self.columns)):
             better = max if not self.greater_is_better or self.greater_is_better[j] else min
-            known = [values[j] for _, values in self.rows if values[j] == values[j]]  # NaN is no value
+            known = [values[j] for _, values in self.rows if values[j] == values[j]]  # NaN means no value
             if known:
                 top = better(known)
                 places |= {(i, j) for i, (_, values) in enumerate(self.rows) if values[j] == top}

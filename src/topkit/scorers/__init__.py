@@ -16,7 +16,7 @@ from topkit.scorers.trees import Trees, TreeScorer
 
 @runtime_checkable
 class Scorer(Protocol):
-    """What ``tk.ranker(name, scorer=…)`` accepts besides the names in ``SCORERS``."""
+    """What ``tk.ranker(name, scorer=…)`` accepts in addition to the names in ``SCORERS``."""
 
     @property
     def normalisation(self) -> str:

@@ -23,7 +23,7 @@ BLOCK = 1 << 15
 """Rows per thread task. It is fixed, so that sums over blocks do not depend on the number of threads."""
 
 Total = Callable[[Floats], tuple[float, Floats]]
-"""Parameters → the loss over all queries and its gradient, wherever the data is."""
+"""Parameters → the loss over all queries and its gradient; the data may be in other processes."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class LinearScorer:
         evaluate: Callable[[Floats], float] | None = None,
         report: Report = silent,
     ) -> tuple[Linear, list[Trace]]:
-        """Fit by L-BFGS to a total loss, wherever its data is; ``evaluate`` gives the validation metric."""
+        """Fit by L-BFGS to a total loss over all queries; ``evaluate`` gives the validation metric."""
         start = np.zeros(features + 1)
         scale = total(start)[0] or total_weight
         grid = (self.l2,) if self.l2 is not None else L2_GRID if evaluate else (DEFAULT_L2,)

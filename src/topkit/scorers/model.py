@@ -38,7 +38,7 @@ class Model(ABC):
     """The name of the class in model files; see ``MODELS``."""
 
     requires: ClassVar[tuple[str, ...]] = ()
-    """Packages besides NumPy that the model needs to score; their versions go into model files."""
+    """Packages other than NumPy that the model needs to score; their versions go into model files."""
 
     @property
     def remark(self) -> str:

@@ -23,11 +23,11 @@ class Findings:
 
     k: int
     data: Dataset
+    scores: ScoreTable
     judgments: Mapping[str, Judgments]
     """Strategy → its answers."""
     grading_minutes: float
     """The time that grades for all documents would take."""
-    scores: ScoreTable
     results: Mapping[str, Evaluation]
     """Ranker → its evaluation."""
     curve: Sequence[str]

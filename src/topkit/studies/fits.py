@@ -8,17 +8,16 @@ from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.data import Dataset
 from topkit.metrics import evaluate, metric
 from topkit.rankers import Learner, ranker
 from topkit.rankers.tuning import tune
+from topkit.scorers import Floats
 from topkit.studies.cell import Cell, Factors, Outcome
 from topkit.studies.sources import FoldData, FoldSpec, describe, load
 from topkit.studies.spec import Contestant, Source, Study
 
-Floats = NDArray[np.float64]
 TOP = 10
 """The k of top-k measures if the truth is a full order."""
 

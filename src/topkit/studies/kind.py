@@ -19,17 +19,24 @@ W = TypeVar("W")
 
 
 @dataclass(frozen=True)
-class Kind(Generic[S, W]):
-    """A kind of study; the frozen dataclasses ``S`` and ``W`` hold its settings and describe its cells."""
+class Code(Generic[S, W]):
+    """The code of a kind; the frozen dataclasses ``S`` and ``W`` hold its settings and describe its cells."""
 
-    summary: str
-    """What the study shows, without a full stop."""
     settings: type[S]
     """Declared settings: the table ``[settings]`` of a study file."""
     work: type[W]
     cells: Callable[[Study[S]], Iterable[Cell[W]]]
     compute: Callable[[Cell[W]], Outcome]
     show: Callable[[Study[S], Results], Iterable[Part]]
+
+
+@dataclass(frozen=True)
+class Kind(Generic[S, W]):
+    """A kind of study, and what a study file of this kind may leave out."""
+
+    summary: str
+    """What the study shows, without a full stop."""
+    code: Code[S, W]
     metrics: tuple[str, ...] = ("ndcg@10", "map")
     """The measures unless the file names others; the first is the headline."""
     rankers: tuple[str, ...] = ()

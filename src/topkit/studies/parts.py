@@ -26,20 +26,20 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class TablePart:
-    """A table, printed and also written as Markdown, LaTeX and CSV under this name."""
-
-    name: str
-    scores: ScoreTable
-
-
-@dataclass(frozen=True)
 class PlotPart:
     """A figure, written as SVG under this name."""
 
     name: str
     figure: Figure
     caption: str
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """A table, printed and also written as Markdown, LaTeX and CSV under this name."""
+
+    name: str
+    scores: ScoreTable
 
 
 Part = Heading | Paragraph | TablePart | PlotPart

@@ -31,7 +31,7 @@ def publish(finished: FinishedStudy, emphasise: Callable[[str], str] = str) -> s
     page = Page(study.title)
     page.paragraph(kind.summary[0].upper() + kind.summary[1:] + ".")
     texts: list[str] = []
-    for part in kind.show(study, results):
+    for part in kind.code.show(study, results):
         _write(part, folder)
         _add(part, page)
         if isinstance(part, TablePart):
@@ -82,6 +82,6 @@ def _add_provenance(page: Page, results: Results, folder: Path) -> None:
     )
     page.paragraph(
         f"topkit {__version__}, Python {platform.python_version()}. The study file follows; all values are "
-        "in `results.parquet` beside this report."
+        "in `results.parquet` next to this report."
     )
     page.code((folder / "study.toml").read_text(encoding="utf-8"))

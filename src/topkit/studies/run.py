@@ -48,7 +48,7 @@ def run_study(
     with the latest cell and the best row so far.
     """
     study = read_study(file)
-    cells = list(KINDS[study.kind].cells(study))
+    cells = list(KINDS[study.kind].code.cells(study))
     if not cells:
         raise InputError("the study has no cells", "add data sets, rankers or levels", file=file)
     _prepare_folder(file, folder, cells)
@@ -104,11 +104,11 @@ def compute_text(description: str) -> str:
     """The result of a cell, both as JSON; this is what workers run. Only ``seconds`` varies between runs."""
     record = json.loads(description)
     kind = KINDS[record["kind"]]
-    cell = Cell.of_record(record, kind.work)
+    cell = Cell.of_record(record, kind.code.work)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # recorded in the rankers' traces, and frequent
-        outcome = kind.compute(cell)
+        outcome = kind.code.compute(cell)
     return json.dumps(
         {
             "cell": cell.title,
@@ -130,8 +130,7 @@ def read_finished(folder: Path) -> FinishedStudy:
                 file=folder,
             )
     study = parse_study((folder / "study.toml").read_text(encoding="utf-8"), folder / "study.toml")
-    records = json.loads((folder / "cells.json").read_text(encoding="utf-8"))
-    cells = [Cell.of_record(record, KINDS[study.kind].work) for record in records]
+    cells = _read_cells(folder / "cells.json", KINDS[study.kind].code.work)
     outcomes = [_read_outcome(folder, cell) for cell in cells]
     finished = [outcome for outcome in outcomes if outcome is not None]
     if len(finished) < len(cells):
@@ -141,6 +140,18 @@ def read_finished(folder: Path) -> FinishedStudy:
             file=folder,
         )
     return FinishedStudy(study, Results(tuple(cells), tuple(finished)), folder)
+
+
+def _read_cells(path: Path, work: type[Any]) -> list[Cell[Any]]:
+    """The cells of a study as :meth:`Cell.to_json` described them."""
+    try:
+        return [Cell.of_record(record, work) for record in json.loads(path.read_text(encoding="utf-8"))]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(
+            "the cells are not described as this version of topkit does; an older version wrote the folder",
+            "run the study again, in a new folder",
+            file=path,
+        ) from None
 
 
 def _cell_file(folder: Path, cell: Cell[Any]) -> Path:

@@ -86,7 +86,8 @@ def _settings(content: Mapping[str, Json], name: str, kind: Kind[Any, Any]) -> A
     values = content.get("settings", {})
     if not isinstance(values, dict):
         raise InputError("settings must be a table", "write [settings] and its lines below")
-    return kind.settings(**check_settings(settings_of(kind.settings), values, f"kind of study {name!r}"))
+    settings = kind.code.settings
+    return settings(**check_settings(settings_of(settings), values, f"kind of study {name!r}"))
 
 
 def _sources(content: Mapping[str, Json], kind: Kind[Any, Any]) -> tuple[Source, ...]:

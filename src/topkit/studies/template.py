@@ -55,7 +55,7 @@ def template(name: str) -> str:
 
 def _settings(kind: Kind[Any, Any]) -> list[str]:
     lines = []
-    for name, setting in settings_of(kind.settings).items():
+    for name, setting in settings_of(kind.code.settings).items():
         assignment = f"{name} = {toml(setting.default)}"
         choices = f" Allowed: {', '.join(setting.choices)}." if setting.choices else ""
         lines.append(f"{assignment:<29} # {setting.meaning}{choices}")

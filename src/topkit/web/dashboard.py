@@ -14,20 +14,18 @@ from typing import Literal
 
 from topkit.data.errors import InputError
 from topkit.data.judgments import Grade, Preference
-from topkit.labelling.agreement import (
-    Agreement,
+from topkit.labelling.agreement.kappa import fleiss_kappa, krippendorff_alpha
+from topkit.labelling.agreement.pairs import (
+    FIRST,
+    TIE,
     JudgedPairs,
-    agreement,
-    assessor_quality,
-    chi_square,
-    fleiss_kappa,
     implied_preferences,
-    krippendorff_alpha,
     pairs_by_grades,
     pairs_judged,
-    timing,
 )
-from topkit.labelling.agreement.pairs import FIRST, TIE
+from topkit.labelling.agreement.quality import assessor_quality
+from topkit.labelling.agreement.tables import Agreement, ChiSquare, agreement, chi_square
+from topkit.labelling.agreement.timing import timing
 from topkit.web.judging import PlacedDocument, ShownDocument, Tool
 from topkit.web.records import Record, judgments_of, top_of
 
@@ -106,14 +104,6 @@ class AgreementTable:
     without_ties: float | None
     fleiss: float | None
     krippendorff: float | None
-
-
-@dataclass(frozen=True)
-class ChiSquare:
-    """Test of the hypothesis that preferences and grades agree equally often."""
-
-    statistic: float
-    p: float
 
 
 @dataclass(frozen=True)
@@ -265,10 +255,9 @@ def agreement_report(records: list[Record]) -> AgreementReport:
 
 def _chi_square(preferences: Agreement, grades: Agreement) -> ChiSquare | None:
     try:
-        test = chi_square(preferences, grades)
+        return chi_square(preferences, grades)
     except InputError:  # one of the two has no comparisons yet
         return None
-    return ChiSquare(float(test.statistic), float(test.p))
 
 
 def _quality(preferences: Sequence[Preference]) -> list[AssessorQuality]:

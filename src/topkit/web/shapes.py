@@ -52,15 +52,6 @@ class Problem(BaseModel):
     detail: str
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "topic"), counted(2, "topic")
-    ('1 topic', '2 topics')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 PROBLEMS: dict[int | str, dict[str, object]] = {
     400: {"model": Problem, "description": "The content is invalid; the detail gives the reason."},
     401: {"model": Problem, "description": "Not signed in."},

@@ -32,8 +32,8 @@ from topkit.data.kernels.text import (
     is_blank,
     line_end,
     mark_exact,
+    note_query,
     parse_number,
-    same,
     short_number,
     skip_blanks,
     token_end,
@@ -160,7 +160,6 @@ def scan_letor(
     i = 0
     lines = rows = queries = marked = 0
     id_used = note_used = 0
-    last_query, last_length = 0, -1
     while i < len(text):
         while is_blank(text[i]):
             i += 1
@@ -186,11 +185,7 @@ def scan_letor(
         if not (named and text[first + 3] == COLON):  # not "qid:" with an id
             return NO_QUERY, lines, rows, queries, marked, first
         first += 4
-        if i - first != last_length or not same(text, first, last_query, last_length):
-            query_starts[queries] = rows
-            query_spans[queries, 0], query_spans[queries, 1] = first, i
-            queries += 1
-            last_query, last_length = first, i - first
+        queries = note_query(text, first, i, rows, query_starts, query_spans, queries)
         status, i, marked = scan_features(text, i, X, rows, exact, marked)
         if status != OK:
             return status, lines, rows, queries, marked, i

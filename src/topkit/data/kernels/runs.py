@@ -18,6 +18,7 @@ from topkit.data.kernels.text import (
     is_blank,
     line_end,
     mark_exact,
+    note_query,
     parse_number,
     same,
     short_number,
@@ -42,7 +43,6 @@ def scan_run(
     i = 0
     lines = rows = queries = marked = 0
     used = 0
-    last_query, last_length = 0, -1
     while i < len(text):
         i = skip_blanks(text, i, len(text))
         if text[i] == NEWLINE or text[i] == HASH:
@@ -52,12 +52,7 @@ def scan_run(
         first = i
         while not ends_token(text[i]):
             i += 1
-        length = i - first
-        if length != last_length or not same(text, first, last_query, length):
-            query_starts[queries] = rows
-            query_spans[queries, 0], query_spans[queries, 1] = first, i
-            queries += 1
-            last_query, last_length = first, length
+        queries = note_query(text, first, i, rows, query_starts, query_spans, queries)
         for field in range(1, 6):
             while is_blank(text[i]):
                 i += 1

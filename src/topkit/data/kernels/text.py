@@ -109,6 +109,19 @@ def same(text: Bytes, a: int, b: int, length: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inline="always")
+def note_query(text: Bytes, first: int, end: int, row: int, starts: Ints, spans: Ints, queries: int) -> int:
+    """Note a query id that differs from the one before; returns the number of changes of query so far."""
+    last = queries - 1
+    if last >= 0:
+        length = spans[last, 1] - spans[last, 0]
+        if end - first == length and same(text, first, spans[last, 0], length):
+            return queries
+    starts[queries] = row
+    spans[queries, 0], spans[queries, 1] = first, end
+    return queries + 1
+
+
+@njit(cache=True, nogil=True, inline="always")
 def mark_exact(exact: Ints, used: int, row: int, column: int, first: int, last: int) -> int:
     """Note that Python must round text[first:last]; returns how many rows of ``exact`` are used."""
     exact[used, 0], exact[used, 1], exact[used, 2], exact[used, 3] = row, column, first, last
@@ -192,7 +205,7 @@ def read_exponent(text: Bytes, i: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def parse_number(text: Bytes, start: int, end: int) -> tuple[int, float]:
-    """The decimal number text[start:end], which a byte that is no digit follows: (status, value)."""
+    """The decimal number text[start:end], which a byte other than a digit follows: (status, value)."""
     i, negative = read_sign(text, start)
     first = i
     i = skip_zeros(text, i)

@@ -45,7 +45,7 @@ class ListLaw:
 
         columns = np.ascontiguousarray(self.lengths.T)
         rows = [
-            kernels.list_law(each, self.pools, self.depths, lengths, *self._room)
+            kernels.list_law(each, kernels.Lists(self.pools, self.depths, lengths, *self._room))
             for each, lengths in zip(theta.tolist(), columns, strict=True)
         ]
         return np.array(rows)
@@ -67,10 +67,6 @@ class ListLaw:
 
         starts = np.full(len(distance), -0.05) if near is None else near
         columns = np.ascontiguousarray(self.lengths.T)
-        each = zip(distance.tolist(), starts.tolist(), columns, strict=True)
-        return np.array(
-            [
-                kernels.solve_theta(d, start, LIMIT, self.pools, self.depths, lengths, *self._room)
-                for d, start, lengths in each
-            ]
-        )
+        lists = [kernels.Lists(self.pools, self.depths, lengths, *self._room) for lengths in columns]
+        each = zip(distance.tolist(), starts.tolist(), lists, strict=True)
+        return np.array([kernels.solve_theta(d, start, LIMIT, lengths) for d, start, lengths in each])

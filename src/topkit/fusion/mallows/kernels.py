@@ -6,6 +6,8 @@ that runs it.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -16,6 +18,31 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 Table = NDArray[np.float32]
+
+
+class Lists(NamedTuple):
+    """The sizes of one ranker's lists, log j!, and scratch space for tables and the overlaps of one query."""
+
+    pools: Ints
+    depths: Ints
+    lengths: Ints
+    log_factorials: Floats
+    tables: Floats
+    room: Floats
+
+
+Draws = tuple[Floats, Floats, Floats]
+"""Column sums of the support, the weight of each document when one is drawn, and sums of these weights."""
+
+
+class Chain(NamedTuple):
+    """The state of a Metropolis chain: documents by place, places by document, random state, m by ranker."""
+
+    order: Ints
+    place: Ints
+    state: NDArray[np.uint64]
+    missing: Ints
+
 
 # -- the distribution of lists -------------------------------------------------------------------------------
 
@@ -32,29 +59,19 @@ def _fill(theta: float, logs: Floats, means: Floats, variances: Floats) -> None:
             log, mean, variance = np.log(j) + theta * (j - 1) / 2, (j - 1) / 2, (j * j - 1) / 12
             mean += theta * variance
         else:
-            one, all_of = np.expm1(min(-theta, 700.0)), np.expm1(min(-j * theta, 700.0))
+            once, times = np.expm1(min(-theta, 700.0)), np.expm1(min(-j * theta, 700.0))
             log = np.log(-np.expm1(j * theta)) - np.log(-np.expm1(theta))
-            mean = 1 / one - j / all_of
-            variance = (1 + 1 / one) / one - j * j * (1 + 1 / all_of) / all_of
+            mean = 1 / once - j / times
+            variance = (1 + 1 / once) / once - j * j * (1 + 1 / times) / times
         logs[j] = logs[j - 1] + log
         means[j] = means[j - 1] + mean
         variances[j] = variances[j - 1] + variance
 
 
 @njit(cache=True, nogil=True)
-def list_law(
-    theta: float,
-    pools: Ints,
-    depths: Ints,
-    lengths: Ints,
-    log_factorials: Floats,
-    tables: Floats,
-    room: Floats,
-) -> tuple[float, float, float]:
-    """Σ_q log Z(θ), Σ_q E_θ(D) and Σ_q Var_θ(D) of the lists of one ranker; see ListLaw.
-
-    Scratch space: ``tables`` for three tables over 0..longest list, ``room`` for the overlaps of one query.
-    """
+def list_law(theta: float, lists: Lists) -> tuple[float, float, float]:
+    """Σ_q log Z(θ), Σ_q E_θ(D) and Σ_q Var_θ(D) of the lists of one ranker; see ListLaw."""
+    pools, depths, lengths, log_factorials, tables, room = lists
     logs, means, variances = tables[0], tables[1], tables[2]
     _fill(theta, logs, means, variances)
     total_log = total_mean = total_variance = 0.0
@@ -87,20 +104,10 @@ def list_law(
 
 
 @njit(cache=True, nogil=True)
-def solve_theta(
-    distance: float,
-    near: float,
-    limit: float,
-    pools: Ints,
-    depths: Ints,
-    lengths: Ints,
-    log_factorials: Floats,
-    tables: Floats,
-    room: Floats,
-) -> float:
+def solve_theta(distance: float, near: float, limit: float, lists: Lists) -> float:
     """θ in [−limit, 0] with Σ_q E_θ(D) = distance, by Newton's method within a bracket."""
-    _, chance, _ = list_law(0.0, pools, depths, lengths, log_factorials, tables, room)
-    _, least, _ = list_law(-limit, pools, depths, lengths, log_factorials, tables, room)
+    _, chance, _ = list_law(0.0, lists)
+    _, least, _ = list_law(-limit, lists)
     if distance >= chance:
         return 0.0
     if distance <= least:
@@ -109,7 +116,7 @@ def solve_theta(
     for _ in range(200):
         if not low < theta < high:
             theta = (low + high) / 2
-        _, mean, variance = list_law(theta, pools, depths, lengths, log_factorials, tables, room)
+        _, mean, variance = list_law(theta, lists)
         if mean < distance:
             low = theta
         else:
@@ -226,19 +233,50 @@ def _with_overlap(change: float, leaving: Places, entering: Places, weights: Flo
 
 
 @njit(cache=True, nogil=True)
+def _try_move(chain: Chain, depth: int, scales: int, support: Table) -> tuple[bool, float]:
+    """Perhaps move a document within the list; whether it moved, and the change of the energy."""
+    order, place, state, _ = chain
+    span = 1 + int(_random(state) * (1 << int(_random(state) * scales)))
+    p = int(_random(state) * depth)
+    q = p + span if _random(state) < 0.5 else p - span
+    if not 0 <= q < depth:
+        return False, 0.0
+    change = _move_inside(order, p, q, support)
+    if change > 0.0 and _random(state) >= np.exp(-change):
+        return False, 0.0
+    _move(order, place, p, q)
+    return True, change
+
+
+@njit(cache=True, nogil=True)
+def _try_swap(
+    chain: Chain, depth: int, support: Table, ranks: Places, weights: Floats, draws: Draws
+) -> tuple[bool, float]:
+    """Perhaps replace a document of the list; whether it was replaced, and the change of the energy."""
+    order, place, state, missing = chain
+    column_sums, lists, up_to = draws
+    u = _random(state)
+    p = depth - 1 - int(depth * u * u)
+    a, b = order[p], np.searchsorted(up_to, _random(state) * up_to[-1], side="right")
+    q = place[b]
+    if q < depth:
+        return False, 0.0
+    change = _swap_outside(order, depth, p, q, support, column_sums)
+    change = _with_overlap(change, ranks[:, a], ranks[:, b], weights, missing)
+    if _random(state) * lists[b] >= np.exp(-change) * lists[a]:
+        return False, 0.0
+    for i in range(len(missing)):
+        missing[i] += int(ranks[i, a] > 0) - int(ranks[i, b] > 0)
+    order[p], order[q] = b, a
+    place[a], place[b] = q, p
+    return True, change
+
+
+@njit(cache=True, nogil=True)
 def metropolis(
-    order: Ints,
-    depth: int,
-    support: Table,
-    ranks: Places,
-    lengths: Ints,
-    weights: Floats,
-    plan: tuple[int, int, int],
-    seed: int,
-    distances: Floats,
-    places: Ints,
-    energies: Floats,
-) -> float:
+    order: Ints, depth: int, support: Table, ranks: Places, lengths: Ints, weights: Floats,
+    plan: tuple[int, int, int], seed: int, distances: Floats, places: Ints, energies: Floats,
+) -> float:  # fmt: skip
     """Metropolis chain over lists of the first ``depth`` of n documents; returns the share of accepted moves.
 
     The target is exp(−Σ weights_i · distance_i). A step moves a document within the list, by a number of
@@ -259,8 +297,8 @@ def metropolis(
     for p in range(n):
         place[order[p]] = p
     column_sums, lists = _candidates(support, ranks, weights) if depth < n else (np.zeros(n), np.zeros(n))
-    up_to = np.cumsum(lists)
-    missing = _missing(order[:depth], ranks, lengths)
+    draws = (column_sums, lists, np.cumsum(lists))
+    chain = Chain(order, place, state, _missing(order[:depth], ranks, lengths))
     current = np.empty(rankers, np.int64)
     all_distances(order[:depth], ranks, lengths, current)
     energy = 0.0
@@ -270,31 +308,13 @@ def metropolis(
     taken = 0
     steps = burn_in + samples * thin
     for step in range(1, steps + 1):
+        moved, change = False, 0.0
         if depth < n and (depth == 1 or _random(state) < 0.5):
-            u = _random(state)
-            p = depth - 1 - int(depth * u * u)
-            a, b = order[p], np.searchsorted(up_to, _random(state) * up_to[-1], side="right")
-            q = place[b]
-            if q >= depth:
-                change = _swap_outside(order, depth, p, q, support, column_sums)
-                change = _with_overlap(change, ranks[:, a], ranks[:, b], weights, missing)
-                if _random(state) * lists[b] < np.exp(-change) * lists[a]:
-                    for i in range(rankers):
-                        missing[i] += int(ranks[i, a] > 0) - int(ranks[i, b] > 0)
-                    order[p], order[q] = b, a
-                    place[a], place[b] = q, p
-                    energy += change
-                    accepted += 1
+            moved, change = _try_swap(chain, depth, support, ranks, weights, draws)
         elif depth > 1:
-            span = 1 + int(_random(state) * (1 << int(_random(state) * scales)))
-            p = int(_random(state) * depth)
-            q = p + span if _random(state) < 0.5 else p - span
-            if 0 <= q < depth:
-                change = _move_inside(order, p, q, support)
-                if change <= 0.0 or _random(state) < np.exp(-change):
-                    _move(order, place, p, q)
-                    energy += change
-                    accepted += 1
+            moved, change = _try_move(chain, depth, scales, support)
+        energy += change
+        accepted += moved
         if step > burn_in and (step - burn_in) % thin == 0:
             all_distances(order[:depth], ranks, lengths, current)
             for i in range(rankers):

@@ -12,7 +12,7 @@ Weights = Literal["none", "linear", "quadratic"]
 Level = Literal["nominal", "ordinal", "interval"]
 
 
-def cohen_kappa(one: Sequence[float], other: Sequence[float], weights: Weights = "none") -> float:
+def cohen_kappa(first: Sequence[float], second: Sequence[float], weights: Weights = "none") -> float:
     """Agreement of two assessors beyond chance: κ = 1 − Σ w·observed / Σ w·expected.
 
     ``weights`` is the cost of a disagreement: 1, or |i − j| or (i − j)² for the positions of the two values
@@ -21,10 +21,10 @@ def cohen_kappa(one: Sequence[float], other: Sequence[float], weights: Weights =
     >>> round(cohen_kappa([0, 0, 1, 2, 2, 1], [0, 0, 1, 2, 1, 1]), 4)
     0.75
     """
-    values = sorted({*one, *other})
+    values = sorted({*first, *second})
     place = {value: i for i, value in enumerate(values)}
     table = np.zeros((len(values), len(values)))
-    for a, b in zip(one, other, strict=True):
+    for a, b in zip(first, second, strict=True):
         table[place[a], place[b]] += 1
     gap = np.abs(np.subtract.outer(np.arange(len(values)), np.arange(len(values)))).astype(np.float64)
     cost = {"none": (gap > 0).astype(np.float64), "linear": gap, "quadratic": gap**2}[weights]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,14 +89,15 @@ def agreement(pairs: JudgedPairs) -> Agreement:
     return Agreement(counts)
 
 
-class ChiSquare(NamedTuple):
+@dataclass(frozen=True)
+class ChiSquare:
     """Pearson's χ² of a 2×2 table (one degree of freedom, no continuity correction)."""
 
     statistic: float
     p: float
 
 
-def chi_square(one: Agreement, other: Agreement, *, ties: bool = True) -> ChiSquare:
+def chi_square(first: Agreement, second: Agreement, *, ties: bool = True) -> ChiSquare:
     """The χ² test of whether two methods differ in agreed : disagreed; ``ties=False`` ignores ties.
 
     χ² = N(ad − bc)²/((a+b)(c+d)(a+c)(b+d)). Every two assessors of a pair count as one observation, as if
@@ -110,12 +110,12 @@ def chi_square(one: Agreement, other: Agreement, *, ties: bool = True) -> ChiSqu
     from scipy.stats import chi2_contingency  # here, because it is slow to import
 
     if ties:
-        table = np.array([[one.agreed, one.disagreed], [other.agreed, other.disagreed]])
+        table = np.array([[first.agreed, first.disagreed], [second.agreed, second.disagreed]])
     else:
         table = np.array(
             [
-                [one.agreed_without_ties, one.disagreed_without_ties],
-                [other.agreed_without_ties, other.disagreed_without_ties],
+                [first.agreed_without_ties, first.disagreed_without_ties],
+                [second.agreed_without_ties, second.disagreed_without_ties],
             ]
         )
     if not (table.sum(0).all() and table.sum(1).all()):

@@ -78,10 +78,10 @@ class ChatJudge:
         else:
             first = self._choice(self._prompt(PAIR, query, question.a, question.b), SHOWN_FIRST, "tie")
             second = self._choice(self._prompt(PAIR, query, question.b, question.a), SHOWN_SECOND, "tie")
-            one, other = SHOWN_FIRST[first], SHOWN_SECOND[second]
-            # they may agree on the better document though only one of them calls the other document bad
-            agreed = WINNER[one] if WINNER[one] == WINNER[other] else "tie"
-            answer = one if one == other else agreed
+            answer, swapped = SHOWN_FIRST[first], SHOWN_SECOND[second]
+            # they may agree on the better document although only one of them calls the other document bad
+            if answer != swapped:
+                answer = WINNER[answer] if WINNER[answer] == WINNER[swapped] else "tie"
             if self.dry_run:
                 answer = "a" if _fingerprint(question.a) > _fingerprint(question.b) else "b"
         return Verdict(answer, time.monotonic() - started)

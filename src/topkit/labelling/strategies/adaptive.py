@@ -25,7 +25,7 @@ def adaptive(contest: Contest) -> Play:
 
     - Without a prior: a tournament in which the two lightest undefeated items are compared. The weight of an
       item is the number of items known to be no better (Huffman's tree, which needs the fewest replays on
-      average). For k ≤ n/5 that is no better than the bracket of ``knockout``, which is used then because its
+      average). For k ≤ n/5 it is not better than the bracket of ``knockout``, which is used then because its
       number of questions has tight bounds. If nearly all items must be ordered: merge insertion.
     - With a prior: a tournament among the first items of the prior, with weights from a model of the prior
       that learns from the answers how reliable the prior is. Each remaining item must then beat the last of

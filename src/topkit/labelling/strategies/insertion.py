@@ -43,7 +43,7 @@ class Search(NamedTuple):
     """The position to compare with first; None starts with ``middle``."""
     middle: Middle = halves
     most: Callable[[int], int] = int.bit_length
-    """The number of comparisons that place an item among so many positions, for the bounds."""
+    """The number of comparisons that place an item among this many positions, for the bounds."""
 
 
 def insert(groups: list[list[int]], item: int, search: Search) -> Generator[Ask, str, int | None]:

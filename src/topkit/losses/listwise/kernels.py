@@ -26,6 +26,12 @@ from topkit.losses.listwise import Choices
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+Chosen = tuple[NDArray[np.int32], NDArray[np.int32], Floats]
+"""Rows, tie groups and weights of the chosen documents of one query."""
+
+Room = tuple[Floats, Floats, Floats, Floats]
+"""Scratch space for the chosen documents, and their slopes and bends."""
+
 PLAIN_SPREAD = 300.0
 """Range of a query's scores up to which e^s and the squares of its sums fit float64."""
 
@@ -143,20 +149,22 @@ def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Blo
     values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
     curvature = np.zeros(len(scores) if curved else 0)
     most = longest_list(choices.ptr)
-    t, below, slope, bend = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    slope, bend = np.empty(most), np.empty(most)
+    room = (np.empty(most), np.empty(most), slope, bend)
     for q in range(len(ptr) - 1):
         a, b, t0, t1 = ptr[q], ptr[q + 1], choices.ptr[q], choices.ptr[q + 1]
         s, out = scores[a:b], gradient[a:b]
-        item, tie, weight = choices.rows[t0:t1], choices.group[t0:t1], choices.weight[t0:t1]
+        item = choices.rows[t0:t1]
+        chosen = (item, choices.group[t0:t1], choices.weight[t0:t1])
         if t0 == t1:
             continue
         top = largest(s)
         if top - smallest(s) <= PLAIN_SPREAD:
             for i in range(len(s)):
                 out[i] = exp(s[i] - top)
-            value, pull, pull2 = plain_choices(s, out, top, item, tie, weight, t, below, slope, bend)
+            value, pull, pull2 = plain_choices(s, out, top, chosen, room)
         else:
-            value, pull, pull2 = wide_choices(s, out, item, tie, weight, t, below, slope, bend)
+            value, pull, pull2 = wide_choices(s, out, chosen, room)
         values[q] = value
         if curved:
             curve = curvature[a:b]
@@ -173,21 +181,14 @@ def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Blo
 
 @njit(**LANES)
 def plain_choices(
-    s: Floats,
-    power: Floats,
-    top: float,
-    item: NDArray[np.int32],
-    tie: NDArray[np.int32],
-    weight: Floats,
-    t: Floats,
-    below: Floats,
-    slope: Floats,
-    bend: Floats,
+    s: Floats, power: Floats, top: float, choice: Chosen, room: Room
 ) -> tuple[float, float, float]:
     """Loss and pulls on documents that are not chosen; fills slope and bend of those that are.
 
     ``power`` is e^(s − top); its chosen rows are set to 0.
     """
+    item, tie, weight = choice
+    t, below, slope, bend = room
     m = len(item)
     for j in range(m):
         t[j] = power[item[j]]
@@ -221,21 +222,13 @@ def plain_choices(
 
 
 @njit(**LANES)
-def wide_choices(
-    s: Floats,
-    power: Floats,
-    item: NDArray[np.int32],
-    tie: NDArray[np.int32],
-    weight: Floats,
-    t: Floats,
-    level: Floats,
-    slope: Floats,
-    bend: Floats,
-) -> tuple[float, float, float]:
+def wide_choices(s: Floats, power: Floats, choice: Chosen, room: Room) -> tuple[float, float, float]:
     """The same for any range of scores: sums are kept relative to their largest score.
 
     Fills ``power`` relative to the sum over the set of the last choice.
     """
+    item, tie, weight = choice
+    t, level, slope, bend = room
     m = len(item)
     for i in range(len(s)):
         power[i] = s[i]

@@ -254,8 +254,8 @@ def _moved_in_order(
         row = order[i]
         moved[i], place[i] = scores[row] + step * column[row], row
         if i > 0:
-            above, here = moved[i - 1], moved[i]
-            sorted_still &= above > here or (above == here and place[i - 1] < row)
+            above, below = moved[i - 1], moved[i]
+            sorted_still &= above > below or (above == below and place[i - 1] < row)
     return sorted_still
 
 

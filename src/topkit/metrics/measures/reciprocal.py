@@ -13,8 +13,10 @@ from topkit.metrics.conventions import Convention
 from topkit.metrics.measure import Depths, FastMeasure, Rel
 from topkit.metrics.measures.relevant_found import least_relevant, ranks_to, relevant_rows
 
+PageSize = Annotated[float, Setting("Documents per page.", low=1)]
+
 _FIRST_RANKS = 10
-"""Most lists have a relevant document among so many; only the others are searched to their end."""
+"""Most lists have a relevant document among this many; only the others are searched to the end."""
 
 
 def reciprocal_rank(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
@@ -23,11 +25,7 @@ def reciprocal_rank(block: Block, depths: Depths, convention: Convention, rel: R
 
 
 def reciprocal_page_rank(
-    block: Block,
-    depths: Depths,
-    convention: Convention,
-    page: Annotated[float, Setting("Documents per page.", low=1)] = 10,
-    rel: Rel = None,
+    block: Block, depths: Depths, convention: Convention, page: PageSize = 10, rel: Rel = None
 ) -> Floats:
     """1/number of the page (of ``page`` documents) with the first relevant document, 0 if there is none.
 

@@ -23,16 +23,6 @@ TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
-class Change:
-    """δ of each document, the slack of the margins and of the ties, and the value of the objective."""
-
-    delta: Floats
-    slack: float = 0.0
-    tie_slack: float = 0.0
-    value: float = 0.0
-
-
-@dataclass(frozen=True)
 class Constraints:
     """Pairs (better, worse) with margins, and tied pairs, of one query's documents."""
 
@@ -40,6 +30,16 @@ class Constraints:
     worse: Ints
     margin: Floats
     tied: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+
+
+@dataclass(frozen=True)
+class Change:
+    """δ of each document, the slack of the margins and of the ties, and the value of the objective."""
+
+    delta: Floats
+    slack: float = 0.0
+    tie_slack: float = 0.0
+    value: float = 0.0
 
 
 def isotonic_change(scores: ArrayLike, grades: ArrayLike) -> Floats:

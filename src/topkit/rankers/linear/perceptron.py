@@ -16,7 +16,7 @@ from topkit.scorers.model import filled
 
 @dataclass(frozen=True)
 class Perceptron:
-    """The averaged perceptron on pairs: w ← w + (x_u − x_v) wherever w·x_u ≤ w·x_v though u is better.
+    """The averaged perceptron on pairs: w ← w + (x_u − x_v) where w·x_u ≤ w·x_v although u is better.
 
     Each of the ``passes`` visits all pairs of different labels, with the queries in a new random order
     (seeded); the model is the mean of w over all pairs seen. A pass without a mistake is the last one. With

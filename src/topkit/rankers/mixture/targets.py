@@ -8,24 +8,17 @@ section 5.3.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.losses import Objective, loss
-from topkit.metrics import CONVENTIONS, evaluate_arrays, metric
+from topkit.metrics import ideal_dcg
 from topkit.scorers import Floats
 
 Ints = NDArray[np.int64]
-
-ENTROPY_POWER = 2.0
-"""C of the entropy-weighted target, as published."""
-SOFTNESS = 0.01
-"""σ of soft NDCG, as published."""
-FLOOR = 1e-12
-"""Smaller probabilities are raised to this, so that logarithms stay finite."""
 
 
 @dataclass(frozen=True)
@@ -56,29 +49,23 @@ class Truth:
         return objective, float(ideal.sum())
 
 
-LINEAR_GAIN = replace(CONVENTIONS["yahoo"], name="linear", gain="linear")
-"""DCG of numbers that are gains already, with the discount 1/log2(1 + rank)."""
+ENTROPY_POWER = 2.0
+"""C of the entropy-weighted target, as published."""
+SOFTNESS = 0.01
+"""σ of soft NDCG, as published."""
+FLOOR = 1e-12
+"""Smaller probabilities are raised to this, so that logarithms stay finite."""
 
 Target = Callable[[Floats, Truth], tuple[float, Floats]]
-
-
-def ideal_dcg(gains: Floats, ptr: Ints, depth: int | None = None) -> Floats:
-    """The largest DCG of each query, to a depth or of the whole list; discount 1/log2(1 + rank).
-
-    >>> ideal_dcg(np.array([0.0, 3.0, 0.0]), np.array([0, 2, 3]), 10)
-    array([3., 0.])
-    """
-    measure = metric("dcg" if depth is None else f"dcg@{depth}")
-    return evaluate_arrays(gains, gains, ptr, measure, LINEAR_GAIN)[str(measure)]
 
 
 def log_sigmoid(p: Floats, truth: Truth) -> tuple[float, Floats]:
     """−ln p(class of the document)."""
     rows = np.arange(len(p))
-    own = np.maximum(p[rows, truth.classes], FLOOR)
+    likelihood = np.maximum(p[rows, truth.classes], FLOOR)
     slope = np.zeros_like(p)
-    slope[rows, truth.classes] = -truth.weights / own
-    return float(-truth.weights @ np.log(own)), slope
+    slope[rows, truth.classes] = -truth.weights / likelihood
+    return float(-truth.weights @ np.log(likelihood)), slope
 
 
 def entropy_weighted(p: Floats, truth: Truth) -> tuple[float, Floats]:

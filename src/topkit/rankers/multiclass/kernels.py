@@ -146,6 +146,20 @@ def attach_split(nodes: Ints, parent: Ints, node: int, leaf: int, other: int) ->
 
 
 @njit(cache=True, nogil=True)
+def set_votes(
+    low: Floats, high: Floats, low_votes: NDArray[np.int8], high_votes: NDArray[np.int8]
+) -> tuple[float, float]:
+    """Fill the votes of two new leaves from their class sums; returns the edge of each."""
+    low_edge, high_edge = 0.0, 0.0
+    for c in range(len(low)):
+        vote = 1 if high[c] - low[c] >= 0 else -1
+        high_votes[c], low_votes[c] = vote, -vote
+        high_edge += vote * high[c]
+        low_edge -= vote * low[c]
+    return low_edge, high_edge
+
+
+@njit(cache=True, nogil=True)
 def grow_tree(
     bins: Bins, sizes: Ints, signed: Floats, leaves: int, reach: Floats, chances: Floats, rows: Ints,
     nodes: Ints, bounds: Ints, votes: NDArray[np.int8],
@@ -192,12 +206,7 @@ def grow_tree(
         bounds[other, 0], bounds[other, 1] = middle, last
         class_sums(signed, rows, first, middle, low)
         class_sums(signed, rows, middle, last, high)
-        now[chosen], now[other] = 0.0, 0.0
-        for c in range(K):
-            vote = 1 if high[c] - low[c] >= 0 else -1
-            votes[other, c], votes[chosen, c] = vote, -vote
-            now[other] += vote * high[c]
-            now[chosen] -= vote * low[c]
+        now[chosen], now[other] = set_votes(low, high, votes[chosen], votes[other])
         count += 1
         if count < leaves:
             for leaf in (chosen, other):

@@ -20,7 +20,9 @@ from topkit.rankers.multiclass.svm.solver import STRENGTHS, svm_path
 from topkit.scorers import Job, Model
 
 FEATURES = "z-score"
-"""Normalisation of features: the penalty then treats all weights alike."""
+"""Normalisation of features: the penalty then treats all weights equally."""
+SPAN = Span(1e-6, 10.0, log=True)
+"""What a search over C may try."""
 DEFAULT_STRENGTH = 100.0
 """C times the total weight of the documents, if there is no validation data to choose it."""
 
@@ -45,11 +47,7 @@ class McSVM:
 
     C: Annotated[
         float | None,
-        Setting(
-            "Weight of the hinge losses against the penalty; none chooses it on validation data.",
-            above=0,
-            search=Span(1e-6, 10.0, log=True),
-        ),
+        Setting("Weight of the hinge losses; none selects it on validation data.", above=0, search=SPAN),
     ] = None
     calibration: Calibration = "log-sigmoid"
     share: Share = 0.2

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.losses.pairwise import ListedPairs, PairSet
 from topkit.metrics.compiled.kernels import falling_order
 
 Floats = NDArray[np.float64]
@@ -13,29 +14,18 @@ Ints = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def levels_and_shares(
-    order: NDArray[np.int32],
-    below: NDArray[np.int32],
-    whole: Ints,
-    shared: Ints,
-    share: Floats,
-    focused: bool,
-    ptr: Ints,
-    level: Ints,
-    up: Floats,
-    down: Floats,
-) -> None:
+def levels_and_shares(pairs: PairSet, ptr: Ints, level: Ints, up: Floats, down: Floats) -> None:
     """For each row: the level of its label (0 is best), and its weights as better and as worse member."""
     for q in range(len(ptr) - 1):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
         current = 0
         for i in range(n):
-            row = a + order[a + i]
-            current += i > 0 and below[a + i] != below[a + i - 1]
-            inside = 1.0 if i < whole[q] else (share[q] if i < shared[q] else 0.0)
+            row = a + pairs.order[a + i]
+            current += i > 0 and pairs.below[a + i] != pairs.below[a + i - 1]
+            inside = 1.0 if i < pairs.whole[q] else (pairs.share[q] if i < pairs.shared[q] else 0.0)
             level[row] = current
             up[row] = inside
-            down[row] = 1.0 - inside if focused else 1.0
+            down[row] = 1.0 - inside if pairs.focused else 1.0
 
 
 @njit(cache=True, nogil=True)
@@ -108,26 +98,17 @@ def rival_sums(
 
 @njit(cache=True, nogil=True)
 def given_rival_sums(
-    scores: Floats,
-    better: Ints,
-    worse: Ints,
-    weight: Floats,
-    pair_ptr: Ints,
-    change: Floats,
-    ptr: Ints,
-    first: int,
-    last: int,
-    out: Floats,
+    scores: Floats, pairs: ListedPairs, change: Floats, ptr: Ints, first: int, last: int, out: Floats
 ) -> None:
     """The same sums over listed pairs."""
     for q in range(first, last):
         a = ptr[q]
         out[a : ptr[q + 1]] = 0.0
-        for p in range(pair_ptr[q], pair_ptr[q + 1]):
-            u, v = a + better[p], a + worse[p]
+        for p in range(pairs.ptr[q], pairs.ptr[q + 1]):
+            u, v = a + pairs.better[p], a + pairs.worse[p]
             if scores[u] - scores[v] < 1.0:
-                out[u] += weight[p] * change[v]
-                out[v] += weight[p] * change[u]
+                out[u] += pairs.weight[p] * change[v]
+                out[v] += pairs.weight[p] * change[u]
 
 
 @njit(cache=True, nogil=True)

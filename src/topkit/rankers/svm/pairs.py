@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import over_queries
 from topkit.losses import Objective, Preferences
+from topkit.losses.pairwise import pair_set
 from topkit.rankers.pairs import pair_objective
 from topkit.scorers import Floats, Job
 
@@ -38,7 +39,10 @@ class Pairs:
         n = len(job.train)
         level, up, down = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
         if job.preferences is None:
-            _fill_levels(job, 1 << 62 if pairs == "all" else k, pairs == "focused", level, up, down)
+            from topkit.rankers.svm import kernels
+
+            ranked = pair_set(job.train.y.astype(np.float64), job.train.ptr, pairs=pairs, k=k)
+            kernels.levels_and_shares(ranked, job.train.ptr, level, up, down)
         return cls(objective, objective(np.zeros(n))[0], level, up, down)
 
     def hessian(self, scores: Floats, curvature: Floats) -> Callable[[Floats], Floats]:
@@ -53,11 +57,11 @@ class Pairs:
         weights = self.objective.weights
         factor = 2.0 if weights is None else 2.0 * np.repeat(weights, np.diff(ptr))
         if isinstance(truth, Preferences):
-            listed = (truth.better, truth.worse, truth.weight, truth.ptr)
+            listed = pair_set(truth, ptr)
 
             def sums(change: Floats, out: Floats) -> None:
                 over_queries(
-                    lambda a, b: kernels.given_rival_sums(scores, *listed, change, ptr, a, b, out), ptr
+                    lambda a, b: kernels.given_rival_sums(scores, listed, change, ptr, a, b, out), ptr
                 )
         else:
             rows = np.empty(len(scores), np.int64)
@@ -73,11 +77,3 @@ class Pairs:
             return curvature * change - factor * out
 
         return product
-
-
-def _fill_levels(job: Job, k: int, focused: bool, level: NDArray[np.int64], up: Floats, down: Floats) -> None:
-    from topkit.losses.pairwise.kernels.visits import rank_labels
-    from topkit.rankers.svm import kernels
-
-    labels, ptr = job.train.y.astype(np.float64), job.train.ptr
-    kernels.levels_and_shares(*rank_labels(labels, ptr, k), focused, ptr, level, up, down)

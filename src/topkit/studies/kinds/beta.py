@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Annotated
 
 from topkit.data import InputError
@@ -13,7 +14,7 @@ from topkit.reporting.plots import curves, two_axes
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell
 from topkit.studies.fits import Fit, compute_fit, fit_cell, needs_order, turns
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.spec import Study
@@ -39,11 +40,10 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:
                 f"the ranker {contestant.ranker!r} has no setting beta",
                 "use focusednet, focusedsvm or focusedboost",
             )
-    for turn in turns(study):
-        for contestant in study.rankers:
-            for beta in study.settings.betas:
-                with_beta = replace(contestant, settings={**contestant.settings, "beta": beta})
-                yield fit_cell(study, turn, with_beta, {"ranker": contestant.name, "beta": beta}, Fit)
+    for turn, contestant in product(turns(study), study.rankers):
+        for beta in study.settings.betas:
+            with_beta = replace(contestant, settings={**contestant.settings, "beta": beta})
+            yield fit_cell(study, turn, with_beta, {"ranker": contestant.name, "beta": beta}, Fit)
 
 
 def show(study: Study[Settings], results: Results) -> Iterator[Part]:
@@ -97,11 +97,7 @@ def _table(name: str, betas: Sequence[float], lines: Lines, folds: int) -> Score
 
 BETA = Kind(
     summary="the balance β of FocusedRank between its listwise and its pairwise part",
-    settings=Settings,
-    work=Fit,
-    cells=cells,
-    compute=compute_fit,
-    show=show,
+    code=Code(Settings, Fit, cells, compute_fit, show),
     metrics=("ndcg@10", "kndcg@10", "kerr"),
     rankers=("focusednet", "focusedboost"),
 )

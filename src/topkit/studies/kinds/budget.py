@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from topkit.rankers import ranker
 from topkit.studies.assessors import Floats, Noise, asked_pairs, calibrated, labels_of, relevance
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit_cell, measure_test, turns
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.kinds.budget_settings import GRADES, Settings
 from topkit.studies.kinds.budget_show import show
 from topkit.studies.sources import FoldData, FoldSpec, load
@@ -47,21 +48,20 @@ def cells(study: Study[Settings]) -> Iterator[Cell[BudgetFit]]:
             raise InputError(f"the data set {source.name!r} has no full order", 'set its truth = "teacher"')
     plan = [(strategy, settings.agreement) for strategy in (*settings.strategies, GRADES)]
     plan += [(strategy, lower) for lower in settings.sweep for strategy in settings.sweep_strategies]
-    for turn in turns(study):
-        for contestant in study.rankers:
-            for strategy, agreement in dict.fromkeys(plan):
-                yield fit_cell(
-                    study,
-                    turn,
-                    contestant,
-                    {"ranker": contestant.name, "strategy": strategy, "agreement": agreement},
-                    BudgetFit,
-                    strategy=strategy,
-                    agreement=agreement,
-                    agreement_of_grades=settings.agreement_of_grades,
-                    minutes=tuple(sorted(settings.minutes)),
-                    k=settings.k,
-                )
+    for turn, contestant in product(turns(study), study.rankers):
+        for strategy, agreement in dict.fromkeys(plan):
+            yield fit_cell(
+                study,
+                turn,
+                contestant,
+                {"ranker": contestant.name, "strategy": strategy, "agreement": agreement},
+                BudgetFit,
+                strategy=strategy,
+                agreement=agreement,
+                agreement_of_grades=settings.agreement_of_grades,
+                minutes=tuple(sorted(settings.minutes)),
+                k=settings.k,
+            )
 
 
 def compute(cell: Cell[BudgetFit]) -> Outcome:
@@ -144,11 +144,7 @@ def _test(work: BudgetFit, train: Dataset, data: FoldData) -> dict[str, float]:
 
 BUDGET = Kind(
     summary="test quality against assessor minutes: top-k preferences and five grades",
-    settings=Settings,
-    work=BudgetFit,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, BudgetFit, cells, compute, show),
     metrics=("kndcg@10", "ndcg@10"),
     rankers=("ranksvm",),
     truth="teacher",

@@ -26,7 +26,7 @@ from topkit.reporting.plots import new_figure, scatter
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit_cell, measure_test, turns
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Heading, Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import FoldData, load
@@ -191,10 +191,6 @@ def matrix_plot(matrix: NDArray[np.float64], names: tuple[str, ...]) -> Figure:
 
 CALIBRATION = Kind(
     summary="one boosted classifier calibrated in every way: quality, normalised gains, diversity",
-    settings=Settings,
-    work=Fit,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, Fit, cells, compute, show),
     metrics=("ndcg@10", "err"),
 )

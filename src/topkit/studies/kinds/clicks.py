@@ -19,7 +19,7 @@ from topkit.rankers.clicks.sweep import MIXES, mix_sweep, topic_folds
 from topkit.reporting.plots import two_axes
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import find_file, fingerprint
@@ -154,11 +154,7 @@ def chosen_elsewhere(results: Results, which: str, mixes: Sequence[float]) -> tu
 
 CLICKS = Kind(
     summary="the mix of grades and clicks that the click-and-label ranker ranks by",
-    settings=Settings,
-    work=MixSweep,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, MixSweep, cells, compute, show),
     metrics=("ndcg@10",),
     learns=False,
 )

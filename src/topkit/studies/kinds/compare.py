@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 from topkit.data.settings import Setting
 from topkit.metrics import CORRECTIONS, TESTS
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit, fit_cell, importances, measured, turns
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Heading, Part, TablePart
 from topkit.studies.results import Results
 from topkit.studies.showing import best_first, by_query, importance_plot, score_table
@@ -46,10 +47,9 @@ class CompareFit(Fit):
 
 def cells(study: Study[Settings]) -> Iterator[Cell[CompareFit]]:
     """One fit per data set, ranker, fold and seed."""
-    for turn in turns(study):
-        for contestant in study.rankers:
-            factors = {"ranker": contestant.name}
-            yield fit_cell(study, turn, contestant, factors, CompareFit, importance=study.settings.importance)
+    for turn, contestant in product(turns(study), study.rankers):
+        factors = {"ranker": contestant.name}
+        yield fit_cell(study, turn, contestant, factors, CompareFit, importance=study.settings.importance)
 
 
 def compute(cell: Cell[CompareFit]) -> Outcome:
@@ -89,11 +89,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
 
 COMPARE = Kind(
     summary="rankers over folds, tested against a baseline query by query",
-    settings=Settings,
-    work=CompareFit,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, CompareFit, cells, compute, show),
     metrics=("ndcg@10", "map"),
     rankers=("bestfeature", "ranksvm", "listnet", "topk-listmle", "focusednet"),
 )

@@ -17,7 +17,7 @@ from topkit.reporting.plots import curves
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import as_rows
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import find_file, find_files, fingerprint
@@ -50,14 +50,14 @@ class Settings:
 class Fused:
     """A fusion of runs, some of them replaced by random rankers. Files are named by fingerprint."""
 
+    runs: tuple[str, ...]
+    qrels: str
     method: str
     level: int
     draw: int
-    runs: tuple[str, ...]
-    qrels: str
     keep: int
-    metrics: tuple[str, ...]
     seed: int
+    metrics: tuple[str, ...]
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[Fused]]:
@@ -70,16 +70,8 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Fused]]:
     for level in settings.levels:
         for draw in range(settings.draws if level else 1):
             for method in settings.methods:
-                work = Fused(
-                    method,
-                    level,
-                    draw,
-                    runs,
-                    fingerprint(qrels),
-                    settings.keep,
-                    study.metrics,
-                    study.seeds[0],
-                )
+                turn = (method, level, draw)
+                work = Fused(runs, fingerprint(qrels), *turn, settings.keep, study.seeds[0], study.metrics)
                 yield Cell(study.kind, {"method": method, "random": level, "draw": draw}, work, files)
 
 
@@ -152,11 +144,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
 
 FUSION = Kind(
     summary="fusion of runs, some of them replaced by random ones",
-    settings=Settings,
-    work=Fused,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, Fused, cells, compute, show),
     metrics=("map", "p@10"),
     learns=False,
 )

@@ -11,7 +11,7 @@ from topkit.reporting.plots import scatter
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell
 from topkit.studies.fits import Fit, compute_fit, fit_cell, turns
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.spec import Contestant, Study
@@ -83,10 +83,6 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
 
 GRADES = Kind(
     summary="regression on gains, plain and divided by the query's ideal DCG",
-    settings=Settings,
-    work=Fit,
-    cells=cells,
-    compute=compute_fit,
-    show=show,
+    code=Code(Settings, Fit, cells, compute_fit, show),
     metrics=("ndcg@10",),
 )

@@ -12,7 +12,7 @@ from topkit.labelling.simulate import Scenario, simulate
 from topkit.reporting.plots import curves
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.spec import Study
@@ -75,13 +75,13 @@ def compute(cell: Cell[Simulated]) -> Outcome:
 
 
 def show(study: Study[Settings], results: Results) -> Iterator[Part]:
-    """For each length, judgments beside the lower bound, and the share of the top k found, by error."""
+    """For each length, judgments and the lower bound, and the share of the top k found, by error."""
     k, errors = study.settings.k, study.settings.errors
     strategies = results.levels("strategy")
     for n in study.settings.lengths:
         of_length = results.where(n=n)
         asked = of_length.mean("judgments", "strategy", "error")
-        found = of_length.mean("found", "strategy", "error")
+        shares = of_length.mean("found", "strategy", "error")
         read = of_length.mean("documents_read", "strategy", "error")
         rows = tuple(
             (
@@ -89,7 +89,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
                 (
                     asked[strategy, errors[0]],
                     read[strategy, errors[0]],
-                    *(found[strategy, error] for error in errors),
+                    *(shares[strategy, error] for error in errors),
                 ),
             )
             for strategy in strategies
@@ -101,7 +101,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
         columns = ("judgments", "documents read", *(f"found {error:g}" for error in errors))
         greater_is_better = (False, False, *(True for _ in errors))
         yield TablePart(f"labelling-{n}", ScoreTable(columns, rows, (note,), greater_is_better))
-        lines = {strategy: [found[strategy, error] for error in errors] for strategy in strategies}
+        lines = {strategy: [shares[strategy, error] for error in errors] for strategy in strategies}
         yield PlotPart(
             f"labelling-{n}", curves(errors, lines, "error rate", f"share of the top {k} found"), note + "."
         )
@@ -109,11 +109,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
 
 LABELLING = Kind(
     summary="labelling strategies on simulated orders, by error rate",
-    settings=Settings,
-    work=Simulated,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, Simulated, cells, compute, show),
     metrics=(),
     learns=False,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 import numpy as np
@@ -17,7 +18,7 @@ from topkit.reporting.plots import curves
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit, fit_cell, measured, turns
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Heading, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import load
@@ -53,13 +54,12 @@ class CurveFit(Fit):
 def cells(study: Study[Settings]) -> Iterator[Cell[CurveFit]]:
     """One fit per data set, ranker, order, share, fold and seed."""
     settings = study.settings
-    for turn in turns(study):
-        for contestant in study.rankers:
-            for order in settings.orders:
-                for share in settings.shares:
-                    factors = {"ranker": contestant.name, "order": order, "share": share}
-                    more = {"order": order, "share": share, "judge": settings.judge}
-                    yield fit_cell(study, turn, contestant, factors, CurveFit, **more)
+    for turn, contestant in product(turns(study), study.rankers):
+        for order in settings.orders:
+            for share in settings.shares:
+                factors = {"ranker": contestant.name, "order": order, "share": share}
+                more = {"order": order, "share": share, "judge": settings.judge}
+                yield fit_cell(study, turn, contestant, factors, CurveFit, **more)
 
 
 def compute(cell: Cell[CurveFit]) -> Outcome:
@@ -110,10 +110,6 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
 
 LEARNING_CURVE = Kind(
     summary="test quality against the number of training queries, added in three orders",
-    settings=Settings,
-    work=CurveFit,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, CurveFit, cells, compute, show),
     rankers=("listnet", "ranksvm"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 import numpy as np
@@ -15,7 +16,7 @@ from topkit.reporting.plots import bins, curves
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit, fit_cell, measured, turns
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Heading, Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import load
@@ -40,12 +41,11 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:
     for base in study.rankers:
         if base.settings or base.choices or base.trials > 1:
             raise InputError("a base ranker is used without settings", f'write "{base.ranker}"')
-    for turn in turns(study):
-        for base in study.rankers:
-            yield fit_cell(study, turn, base, {"base": base.name, "sigma": BASE}, Fit)
-            for sigma in study.settings.sigmas:
-                refined = Contestant("sigmoid", settings={"base": base.ranker, "steepness": sigma})
-                yield fit_cell(study, turn, refined, {"base": base.name, "sigma": sigma}, Fit)
+    for turn, base in product(turns(study), study.rankers):
+        yield fit_cell(study, turn, base, {"base": base.name, "sigma": BASE}, Fit)
+        for sigma in study.settings.sigmas:
+            refined = Contestant("sigmoid", settings={"base": base.ranker, "steepness": sigma})
+            yield fit_cell(study, turn, refined, {"base": base.name, "sigma": sigma}, Fit)
 
 
 def compute(cell: Cell[Fit]) -> Outcome:
@@ -105,11 +105,7 @@ def _margins(source: Source, base: str, results: Results) -> Iterator[Part]:
 
 SIGMA = Kind(
     summary="the steepness of the sigmoid loss that refines a linear ranker",
-    settings=Settings,
-    work=Fit,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, Fit, cells, compute, show),
     metrics=("map", "ndcg@10"),
     rankers=("perceptron", "ranksvm"),
 )

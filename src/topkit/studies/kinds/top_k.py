@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 from topkit.data import Dataset
@@ -13,7 +14,7 @@ from topkit.reporting.plots import curves
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import TOP, Fit, fit, fit_cell, measured, turns
-from topkit.studies.kind import Kind
+from topkit.studies.kind import Code, Kind
 from topkit.studies.parts import Heading, Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import load
@@ -40,10 +41,9 @@ class CutFit(Fit):
 
 def cells(study: Study[Settings]) -> Iterator[Cell[CutFit]]:
     """One fit per data set, ranker, k, fold and seed."""
-    for turn in turns(study):
-        for contestant in study.rankers:
-            for k in study.settings.ks:
-                yield fit_cell(study, turn, contestant, {"ranker": contestant.name, "k": k}, CutFit, k=k)
+    for turn, contestant in product(turns(study), study.rankers):
+        for k in study.settings.ks:
+            yield fit_cell(study, turn, contestant, {"ranker": contestant.name, "k": k}, CutFit, k=k)
 
 
 def compute(cell: Cell[CutFit]) -> Outcome:
@@ -107,11 +107,7 @@ def settles(names: list[str], values: tuple[float, ...]) -> str:
 
 TOP_K = Kind(
     summary="test quality against the k at which the training truth is cut",
-    settings=Settings,
-    work=CutFit,
-    cells=cells,
-    compute=compute,
-    show=show,
+    code=Code(Settings, CutFit, cells, compute, show),
     metrics=("kndcg@10", "ndcg@10"),
     rankers=("ranksvm", "rankboost", "ranknet", "topk-listmle"),
 )

@@ -14,13 +14,14 @@ from pydantic import BaseModel, Field
 from sqlalchemy.engine import Connection
 
 from topkit.data.errors import InputError
+from topkit.reporting.words import counted
 from topkit.web import bundle
 from topkit.web.assign import cyclic, overlapping
 from topkit.web.guard import Admin, Stored
 from topkit.web.imports import read_material, read_prior, read_topics
 from topkit.web.judging import ShownDocument, Tool
 from topkit.web.lookup import existing, project_of
-from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number, counted
+from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number
 from topkit.web.store import labellings, people, projects
 from topkit.web.store.labellings import Assignment
 from topkit.web.viewing import document_response

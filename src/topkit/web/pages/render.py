@@ -9,8 +9,8 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from fastapi.templating import Jinja2Templates
 
+from topkit.reporting.words import counted
 from topkit.version import __version__
-from topkit.web.shapes import counted
 from topkit.web.store.people import Visit
 
 templates = Jinja2Templates(directory=Path(__file__).parent.parent / "templates")

@@ -15,6 +15,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+SortedQuery = tuple[Floats, Ints, Floats, Floats, Ints]
+"""One query by descending label: scores, levels, weights as better and as worse, ranks by ascending score."""
+
+
 @njit(**PLAIN)
 def memberships(pairs: PairSet, q: int, n: int) -> tuple[Floats, Floats]:
     """How far each document of query q, by descending label, counts as better and as worse member."""
@@ -86,8 +90,9 @@ def sweep_hinges(
         up, down = memberships(pairs, q, n)
         by_score = np.empty(n, np.int64)
         falling_order(-s, by_score)  # ascending
-        values[q] = sweep_better(squared, s, level, up, down, by_score, slope, bend)
-        sweep_worse(squared, s, level, up, down, by_score, slope, bend)
+        query = (s, level, up, down, by_score)
+        values[q] = sweep_better(query, squared, slope, bend)
+        sweep_worse(query, squared, slope, bend)
         scatter(slope, rows, 1.0, gradient[a : a + n])
         if curved:
             scatter(bend, rows, 1.0, curvature[a : a + n])
@@ -117,20 +122,12 @@ def tree_sum(tree: Floats, node: int) -> tuple[float, float, float]:
 
 
 @njit(**PLAIN)
-def sweep_better(
-    squared: bool,
-    s: Floats,
-    level: Ints,
-    up: Floats,
-    down: Floats,
-    by_score: Ints,
-    slope: Floats,
-    bend: Floats,
-) -> float:
+def sweep_better(query: SortedQuery, squared: bool, slope: Floats, bend: Floats) -> float:
     """Loss, and slopes of the better members: scores descend, a tree over levels holds the rivals.
 
     Level 0 is the best label, so the rivals of u are the levels with greater numbers.
     """
+    s, level, up, down, by_score = query
     n, levels = len(s), level[-1] + 1
     tree = np.zeros((levels + 1, 3))
     value = 0.0
@@ -157,17 +154,9 @@ def sweep_better(
 
 
 @njit(**PLAIN)
-def sweep_worse(
-    squared: bool,
-    s: Floats,
-    level: Ints,
-    up: Floats,
-    down: Floats,
-    by_score: Ints,
-    slope: Floats,
-    bend: Floats,
-) -> None:
+def sweep_worse(query: SortedQuery, squared: bool, slope: Floats, bend: Floats) -> None:
     """Slopes of the worse members: scores ascend, the tree holds the documents that should be above them."""
+    s, level, up, down, by_score = query
     n, levels = len(s), level[-1] + 1
     tree = np.zeros((levels + 1, 3))
     entering = 0

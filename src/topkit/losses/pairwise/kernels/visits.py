@@ -125,18 +125,15 @@ def pair_kernel(phi: Phi) -> PairKernel:
                 if pairs.focused:  # documents of the tie at the border count by their share outside
                     first, outside = max(first, pairs.whole[q]), max(first, pairs.shared[q])
                 for part in range(2):
-                    start, stop = (first, outside) if part == 0 else (outside, n)
-                    weight = inside * (1.0 - pairs.share[q]) if part == 0 else inside
+                    tied = (first, outside, inside * (1.0 - pairs.share[q]))
+                    start, stop, weight = tied if part == 0 else (outside, n, inside)
                     if start >= stop or weight == 0.0:
                         continue
                     if logarithms:
-                        if near:
-                            loss, pull, curve = near_logistic(up, down, u, start, stop, weight, slope, bend)
-                        else:
-                            loss, pull, curve = far_logistic(s, u, start, stop, weight, slope, bend)
+                        sums = (u, start, stop, weight, slope, bend)
+                        loss, pull, curve = near_logistic(up, down, *sums) if near else far_logistic(s, *sums)
                     else:
-                        loss, pull, curve = 0.0, 0.0, 0.0
-                        top = s[u]
+                        top, loss, pull, curve = s[u], 0.0, 0.0, 0.0
                         for v in range(np.uint64(start), np.uint64(stop)):
                             cost, force, bending = phi(top - s[v])
                             loss += cost

@@ -11,8 +11,8 @@ Ints = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def solve_document(own: int, bound: float, size: float, slope: Floats, dual: Floats, order: Floats) -> None:
-    """The exact minimum over the duals of one document: a_m ≤ bound·[m = own], Σ a_m = 0.
+def solve_document(label: int, bound: float, size: float, slope: Floats, dual: Floats, order: Floats) -> None:
+    """The exact minimum over the duals of one document: a_m ≤ bound·[m = label], Σ a_m = 0.
 
     The minimiser is min(bound_m, (β − B_m)/size) with B = slope − size·dual, for the β that makes the sum 0;
     β comes from a pass over the B_m + size·bound_m in falling order.
@@ -21,7 +21,7 @@ def solve_document(own: int, bound: float, size: float, slope: Floats, dual: Flo
     for m in range(K):
         slope[m] -= size * dual[m]
         order[m] = slope[m]
-    order[own] += size * bound
+    order[label] += size * bound
     for i in range(1, K):  # K is small: insertion sort, falling
         value, j = order[i], i
         while j > 0 and order[j - 1] < value:
@@ -35,13 +35,13 @@ def solve_document(own: int, bound: float, size: float, slope: Floats, dual: Flo
         used += 1
     beta /= used
     for m in range(K):
-        dual[m] = min(bound if m == own else 0.0, (beta - slope[m]) / size)
+        dual[m] = min(bound if m == label else 0.0, (beta - slope[m]) / size)
 
 
 @njit(cache=True, nogil=True)
 def sweep(
     X: Floats,
-    own: Ints,
+    labels: Ints,
     bounds: Floats,
     sizes: Floats,
     order: Ints,
@@ -62,7 +62,7 @@ def sweep(
         if bounds[i] <= 0.0 or sizes[i] <= 0.0:
             continue
         for m in range(K):
-            slope[m] = 0.0 if m == own[i] else 1.0
+            slope[m] = 0.0 if m == labels[i] else 1.0
             now[m] = dual[i, m]
         for f in range(X.shape[1]):
             x = X[i, f]
@@ -72,13 +72,13 @@ def sweep(
         low, high = np.inf, -np.inf
         for m in range(K):
             high = max(high, slope[m])
-            if now[m] < (bounds[i] if m == own[i] else 0.0):
+            if now[m] < (bounds[i] if m == labels[i] else 0.0):
                 low = min(low, slope[m])
         if high - low <= 1e-12:
             continue
         violations[i] = high - low
         worst = max(worst, high - low)
-        solve_document(own[i], bounds[i], sizes[i], slope, now, buffer)
+        solve_document(labels[i], bounds[i], sizes[i], slope, now, buffer)
         for m in range(K):
             buffer[m] = now[m] - dual[i, m]
             dual[i, m] = now[m]

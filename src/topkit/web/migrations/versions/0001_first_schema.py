@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -10,54 +12,53 @@ down_revision = None
 
 
 def upgrade() -> None:
-    op.create_table(
-        "meta",
-        sa.Column("name", sa.Text, nullable=False),
-        sa.Column("value", sa.Text, nullable=False),
-        sa.PrimaryKeyConstraint("name", name="pk_meta"),
-    )
+    people()
+    projects()
+    labellings()
+
+
+def people() -> None:
+    op.create_table("meta", *required(sa.Text, "name", "value"), key("meta", "name"))
     op.create_table(
         "person",
-        sa.Column("id", sa.Integer, nullable=False),
-        sa.Column("name", sa.Text, nullable=False),
-        sa.Column("role", sa.Text, nullable=False),
+        *required(sa.Integer, "id"),
+        *required(sa.Text, "name", "role"),
         sa.Column("password", sa.Text),
-        sa.Column("active", sa.Boolean, nullable=False),
-        sa.Column("created", sa.Float, nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_person"),
+        *required(sa.Boolean, "active"),
+        *required(sa.Float, "created"),
+        key("person", "id"),
         sa.UniqueConstraint("name", name="uq_person_name"),
     )
     op.create_table(
         "session",
-        sa.Column("token", sa.Text, nullable=False),
-        sa.Column("person", sa.Integer, sa.ForeignKey("person.id", name="fk_session_person"), nullable=False),
-        sa.Column("csrf", sa.Text, nullable=False),
-        sa.Column("created", sa.Float, nullable=False),
-        sa.Column("expires", sa.Float, nullable=False),
-        sa.PrimaryKeyConstraint("token", name="pk_session"),
+        *required(sa.Text, "token"),
+        reference("session", "person"),
+        *required(sa.Text, "csrf"),
+        *required(sa.Float, "created", "expires"),
+        key("session", "token"),
     )
     op.create_index("ix_session_person", "session", ["person"])
     op.create_table(
         "invitation",
-        sa.Column("id", sa.Integer, nullable=False),
-        sa.Column("name", sa.Text, nullable=False),
-        sa.Column("role", sa.Text, nullable=False),
-        sa.Column("person", sa.Integer, sa.ForeignKey("person.id", name="fk_invitation_person")),
-        sa.Column("created", sa.Float, nullable=False),
-        sa.Column("expires", sa.Float, nullable=False),
+        *required(sa.Integer, "id"),
+        *required(sa.Text, "name", "role"),
+        reference("invitation", "person", nullable=True),
+        *required(sa.Float, "created", "expires"),
         sa.Column("used", sa.Float),
-        sa.PrimaryKeyConstraint("id", name="pk_invitation"),
+        key("invitation", "id"),
     )
+
+
+def projects() -> None:
     op.create_table(
         "project",
-        sa.Column("id", sa.Integer, nullable=False),
-        sa.Column("name", sa.Text, nullable=False),
-        sa.Column("k", sa.Integer, nullable=False),
-        sa.Column("strategy", sa.Text, nullable=False),
-        sa.Column("tools", sa.Text, nullable=False),
-        sa.Column("seed", sa.Integer, nullable=False),
-        sa.Column("created", sa.Float, nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_project"),
+        *required(sa.Integer, "id"),
+        *required(sa.Text, "name"),
+        *required(sa.Integer, "k"),
+        *required(sa.Text, "strategy", "tools"),
+        *required(sa.Integer, "seed"),
+        *required(sa.Float, "created"),
+        key("project", "id"),
         sa.UniqueConstraint("name", name="uq_project_name"),
     )
     for name, columns in (
@@ -66,41 +67,32 @@ def upgrade() -> None:
     ):
         op.create_table(
             name,
-            sa.Column("id", sa.Integer, nullable=False),
-            sa.Column(
-                "project", sa.Integer, sa.ForeignKey("project.id", name=f"fk_{name}_project"), nullable=False
-            ),
-            sa.Column("key", sa.Text, nullable=False),
-            *(sa.Column(column, sa.Text, nullable=False) for column in columns),
-            sa.PrimaryKeyConstraint("id", name=f"pk_{name}"),
+            *required(sa.Integer, "id"),
+            reference(name, "project"),
+            *required(sa.Text, "key", *columns),
+            key(name, "id"),
             sa.UniqueConstraint("project", "key", name=f"uq_{name}_project_key"),
         )
     op.create_table(
         "candidate",
-        sa.Column("topic", sa.Integer, sa.ForeignKey("topic.id", name="fk_candidate_topic"), nullable=False),
-        sa.Column(
-            "document", sa.Integer, sa.ForeignKey("document.id", name="fk_candidate_document"), nullable=False
-        ),
-        sa.Column("place", sa.Integer, nullable=False),
+        reference("candidate", "topic"),
+        reference("candidate", "document"),
+        *required(sa.Integer, "place"),
         sa.Column("prior", sa.Integer),
-        sa.PrimaryKeyConstraint("topic", "document", name="pk_candidate"),
+        key("candidate", "topic", "document"),
     )
     op.create_index("ix_candidate_document", "candidate", ["document"])
+
+
+def labellings() -> None:
     op.create_table(
         "labelling",
-        sa.Column("id", sa.Integer, nullable=False),
-        *(
-            sa.Column(
-                name, sa.Integer, sa.ForeignKey(f"{name}.id", name=f"fk_labelling_{name}"), nullable=False
-            )
-            for name in ("project", "topic", "person")
-        ),
-        sa.Column("tool", sa.Text, nullable=False),
-        sa.Column("strategy", sa.Text, nullable=False),
-        sa.Column("k", sa.Integer, nullable=False),
-        sa.Column("seed", sa.Integer, nullable=False),
-        sa.Column("created", sa.Float, nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_labelling"),
+        *required(sa.Integer, "id"),
+        *(reference("labelling", name) for name in ("project", "topic", "person")),
+        *required(sa.Text, "tool", "strategy"),
+        *required(sa.Integer, "k", "seed"),
+        *required(sa.Float, "created"),
+        key("labelling", "id"),
         sa.UniqueConstraint("topic", "person", name="uq_labelling_topic_person"),
         sqlite_autoincrement=True,
     )
@@ -108,19 +100,29 @@ def upgrade() -> None:
     op.create_index("ix_labelling_person", "labelling", ["person"])
     op.create_table(
         "judgment",
-        sa.Column(
-            "labelling",
-            sa.Integer,
-            sa.ForeignKey("labelling.id", name="fk_judgment_labelling"),
-            nullable=False,
-        ),
-        sa.Column("seq", sa.Integer, nullable=False),
-        sa.Column("key", sa.Text, nullable=False),
-        sa.Column("a", sa.Text, nullable=False),
+        reference("judgment", "labelling"),
+        *required(sa.Integer, "seq"),
+        *required(sa.Text, "key", "a"),
         sa.Column("b", sa.Text),
-        sa.Column("answer", sa.Text, nullable=False),
-        sa.Column("seconds", sa.Float, nullable=False),
-        sa.Column("time", sa.Float, nullable=False),
-        sa.PrimaryKeyConstraint("labelling", "seq", name="pk_judgment"),
+        *required(sa.Text, "answer"),
+        *required(sa.Float, "seconds", "time"),
+        key("judgment", "labelling", "seq"),
         sa.UniqueConstraint("labelling", "key", name="uq_judgment_labelling_key"),
     )
+
+
+def required(kind: type[sa.types.TypeEngine[Any]], *names: str) -> list[sa.Column[Any]]:
+    """Columns of one type that are not null."""
+    return [sa.Column(name, kind, nullable=False) for name in names]
+
+
+def reference(table: str, name: str, *, nullable: bool = False) -> sa.Column[Any]:
+    """A column with the id of a row of the table of its name."""
+    return sa.Column(
+        name, sa.Integer, sa.ForeignKey(f"{name}.id", name=f"fk_{table}_{name}"), nullable=nullable
+    )
+
+
+def key(table: str, *columns: str) -> sa.PrimaryKeyConstraint:
+    """The primary key of a table."""
+    return sa.PrimaryKeyConstraint(*columns, name=f"pk_{table}")

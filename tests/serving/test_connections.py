@@ -182,7 +182,9 @@ def test_health_is_answered_while_a_large_body_is_parsed(model: Path) -> None:
         answers: list[httpx.Response] = []
         thread = threading.Thread(
             target=lambda: answers.append(
-                httpx.post(f"{url}/score", content=body, headers={"content-type": "application/json"}, timeout=60)
+                httpx.post(
+                    f"{url}/score", content=body, headers={"content-type": "application/json"}, timeout=60
+                )
             )
         )
         replies = 0

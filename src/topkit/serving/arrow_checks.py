@@ -22,7 +22,7 @@ def check_stream(body: Any, limits: Limits) -> None:
 
     rows = 0
     for number, message in enumerate(pa.ipc.MessageReader.open_stream(body)):
-        header = _Flatbuffer(bytes(message.metadata)) if number else None
+        header = Flatbuffer(bytes(message.metadata)) if number else None
         if number == 0:
             _check_schema(message, limits)
         elif message.type == "record batch" and header is not None:
@@ -71,7 +71,7 @@ def _check_type(name: str, kind: Any, limits: Limits) -> None:
         raise RefusedError(422, f"{name!r}: expected numbers, got {kind}")
 
 
-class _Flatbuffer:
+class Flatbuffer:
     """The header of a message, which pyarrow does not expose.
 
     Message {version, header_type, header, …}, where the header of a batch is
@@ -83,14 +83,14 @@ class _Flatbuffer:
 
     def check_batch(self, body_bytes: int) -> int:
         """Number of rows of a record batch; raises if it would need more memory than its body."""
-        batch = self._target(self._field(struct.unpack_from("<I", self.data, 0)[0], 2))
-        if self._field(batch, 3):
+        batch = self.target(self.field(struct.unpack_from("<I", self.data, 0)[0], 2))
+        if self.field(batch, 3):
             raise RefusedError(422, "compressed Arrow buffers are not supported; send them uncompressed")
-        length, buffers = self._field(batch, 0), self._field(batch, 2)
+        length, buffers = self.field(batch, 0), self.field(batch, 2)
         rows = struct.unpack_from("<q", self.data, length)[0] if length else 0
         total = 0
         if buffers:
-            vector = self._target(buffers)
+            vector = self.target(buffers)
             count = struct.unpack_from("<I", self.data, vector)[0]
             for _, size in struct.iter_unpack("<qq", self.data[vector + 4 : vector + 4 + 16 * count]):
                 total += max(size, 0)
@@ -98,7 +98,7 @@ class _Flatbuffer:
             raise RefusedError(422, "the Arrow buffers overlap or exceed the body")
         return max(int(rows), 0)
 
-    def _field(self, table: int, number: int) -> int:
+    def field(self, table: int, number: int) -> int:
         """Offset of a field of a table, or 0 if the field is not set."""
         vtable = table - struct.unpack_from("<i", self.data, table)[0]
         size = struct.unpack_from("<H", self.data, vtable)[0]
@@ -106,5 +106,6 @@ class _Flatbuffer:
         offset = struct.unpack_from("<H", self.data, vtable + position)[0] if position < size else 0
         return table + offset if offset else 0
 
-    def _target(self, field: int) -> int:
+    def target(self, field: int) -> int:
+        """The position that an offset in the data points to."""
         return field + int(struct.unpack_from("<I", self.data, field)[0])

@@ -51,7 +51,7 @@ class PatientProtocol(HttpToolsProtocol):
         return self.cycle is None or self.cycle.response_complete
 
     def _check(self) -> None:
-        """Close the connection if it waits for the same header, or for the same bytes to be read, as before."""
+        """Close the connection if it still waits for the same header, or for the same bytes to be read."""
         state = (self.cycle, self.transport.get_write_buffer_size())
         stalled = self._waits_for_header() or state[1] > 0
         if stalled and state == self._last_check:

@@ -1,8 +1,8 @@
 """Large JSON bodies, parsed block by block.
 
-``json.loads`` holds Python's global lock until it has read the whole body, so that no other request is answered
-meanwhile, and needs up to 25 bytes of memory per byte of the body. Here, at most a block of rows exists as
-Python objects at a time, and other threads run between the blocks.
+``json.loads`` holds Python's global lock until it has read the whole body, so that no other request is
+answered meanwhile, and needs up to 25 bytes of memory per byte of the body. Here, at most a block of rows
+exists as Python objects at a time, and other threads run between the blocks.
 """
 
 from __future__ import annotations

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import numpy as np
+import pytest
 
 import topkit as tk
 from tests.support.serving import ask, running
-from topkit.serving import ServiceSettings, create_app
+from topkit.serving import ServiceSettings, create_app, probe, served
 
 
 def test_reload_under_load_drops_nothing(ragged: tk.Dataset, tmp_path: Path) -> None:
@@ -82,3 +86,106 @@ def test_a_bad_file_leaves_the_old_model_in_service(ragged: tk.Dataset, tmp_path
     one = tk.Dataset.build(ragged.X[:3], np.zeros(3), ["q"] * 3)
     np.testing.assert_array_equal(ask(app, "POST", "/score", json=body).json()["scores"], fresh.score(one))
     assert "topkit_reload_failures_total 1" in ask(app, "GET", "/metrics").text
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for the watcher, which runs in another thread."""
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("the watcher did nothing")
+
+
+def test_the_watcher_survives_unexpected_errors(
+    ragged: tk.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = tmp_path / "m"
+    tk.ranker("bestfeature").fit(ragged).save(model)
+    app = create_app(ServiceSettings(model, poll_seconds=0.02))
+    file, load = app.state.file, served.load_ranker
+
+    def fail(path: Path) -> tk.rankers.Learner:
+        raise RuntimeError("an odd\nfault")
+
+    with running(app) as address:
+        old = httpx.get(f"{address}/health").json()["model"]
+        monkeypatch.setattr(served, "load_ranker", fail)
+        tk.ranker("linear-regression").fit(ragged).save(model)
+        wait_until(lambda: file.problem is not None)
+        health = httpx.get(f"{address}/health").json()
+        assert (health["fresh"], health["model"]) == (False, old)
+        assert health["problem"] == "cannot load the model file (RuntimeError: an odd fault)"
+        assert [record.getMessage() for record in caplog.records if record.name == "topkit.serving"] == [
+            "kept the old model: " + health["problem"]
+        ]
+        assert all(record.exc_info is None for record in caplog.records)
+        monkeypatch.setattr(served, "load_ranker", load)
+        tk.ranker("linear-regression", l2=5.0).fit(ragged).save(model)
+        wait_until(lambda: file.problem is None)
+        health = httpx.get(f"{address}/health").json()
+    assert health["fresh"] is True
+    assert health["ranker"] == "linear-regression"
+
+
+def test_the_watcher_survives_errors_outside_of_loading(
+    ragged: tk.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "m"
+    tk.ranker("bestfeature").fit(ragged).save(model)
+    app = create_app(ServiceSettings(model, poll_seconds=0.02))
+    calls = []
+
+    def fail() -> bool:
+        calls.append(1)
+        raise RuntimeError("no thread")
+
+    with running(app) as address, monkeypatch.context() as patch:
+        patch.setattr(app.state.file, "refresh", fail)
+        wait_until(lambda: len(calls) > 3)
+        health = httpx.get(f"{address}/health").json()
+    assert (health["fresh"], health["problem"]) == (
+        False,
+        "cannot check the model file (RuntimeError: no thread)",
+    )
+
+
+def test_a_model_that_comes_back_is_fresh_again(ragged: tk.Dataset, tmp_path: Path) -> None:
+    model = tmp_path / "m"
+    tk.ranker("bestfeature").fit(ragged).save(model)
+    file = create_app(ServiceSettings(model)).state.file
+    model.rename(tmp_path / "away")
+    file.refresh()
+    assert file.problem == "cannot read the model file (No such file or directory)"
+    (tmp_path / "away").rename(model)
+    file.refresh()
+    assert file.problem is None
+
+
+def test_a_model_that_crashes_or_hangs_ends_only_the_trial(
+    ragged: tk.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial runs a program that ends as a damaged tree model would end it."""
+    model = tmp_path / "m"
+    tk.ranker("bestfeature").fit(ragged).save(model)
+    file = create_app(ServiceSettings(model)).state.file
+    before = file.current
+    random = np.random.default_rng(1)
+    many = tk.Dataset.build(random.random((200, 4)), random.integers(0, 3, 200), np.repeat(range(10), 20))
+    tk.ranker("lambdamart", trees=3).fit(many).save(model)
+    interpreter = tmp_path / "python"
+    for code, problem in (
+        ("os.kill(os.getpid(), 11)", "scoring crashes with signal 11"),
+        ("time.sleep(100)", "does not score within 1 seconds"),
+    ):
+        interpreter.write_text(f"#!{sys.executable}\nimport os, time\n{code}\n")
+        interpreter.chmod(0o755)
+        with monkeypatch.context() as patch:
+            patch.setattr(probe.sys, "executable", str(interpreter))
+            patch.setattr(probe, "SECONDS", 1.0)
+            assert not file.refresh()
+        assert file.current is before
+        assert problem in file.problem
+        model.touch()
+    assert file.refresh()
+    assert file.current.ranker.name == "lambdamart"

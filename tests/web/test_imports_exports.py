@@ -6,14 +6,18 @@ import json
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 import topkit as tk
 from tests.support.web_world import ORDER, World, label_all, labelled_project, tasks
 from topkit.data.errors import InputError
 from topkit.labelling import SimulatedAssessor
 from topkit.labelling.files import read_grades_csv, read_preferences_csv
+from topkit.web import bundle
 from topkit.web.imports import read_material, read_prior, read_topics
+from topkit.web.project_file import read_project
 from topkit.web.settings import Settings
+from topkit.web.store import open_store, projects
 from topkit.web.store.projects import Document, Topic
 
 TREC_TOPICS = """<top>
@@ -203,6 +207,70 @@ def test_a_project_comes_back_the_same(any_world: World, tmp_path: Path) -> None
         assert (
             len(other.admin.get("/api/projects").json()) == 2
         )  # a file is imported completely or not at all
+
+
+def project_lines(count: int) -> list[dict[str, object]]:
+    """A project of ``count`` topics with two documents each."""
+    settings = {"name": "p", "k": 2, "strategy": "adaptive", "tools": "pairs", "seed": 0, "instructions": ""}
+    topics = [{"topic": f"q{i}", "query": "words", "description": ""} for i in range(count)]
+    documents = [{"document": f"d{i}", "kind": "text", "title": "", "body": "text"} for i in range(2 * count)]
+    candidates = [
+        {"candidates": f"q{i}", "documents": [f"d{2 * i}", f"d{2 * i + 1}"], "prior": []}
+        for i in range(count)
+    ]
+    return [{"project": settings, "version": 1}, *topics, *documents, *candidates]
+
+
+def written(path: Path, records: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_the_import_of_a_project_is_linear(tmp_path: Path) -> None:
+    """The number of statements and of rows read does not grow faster than the project."""
+    work = []
+    for count in (20, 80):
+        store = open_store(Settings(str(tmp_path / f"{count}.db")))
+        statements: list[str] = []
+        sa.event.listen(store.engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+        file = read_project(written(tmp_path / "p.jsonl", project_lines(count)))
+        with store.write() as connection:
+            number = bundle.add_project(connection, file)
+        work.append(len(statements))
+        with store.read() as connection:
+            assert len(projects.topics_of(connection, number)) == count
+            assert projects.documents_of(connection, number, 0, 1)[0] == 2 * count
+        store.close()
+    assert work[0] == work[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "problem"),
+    [
+        (0, {"version": 2}, "version 1"),
+        (1, {"topic": 7}, "topic: expected a text, got '7'"),
+        (2, {"topic": "q0"}, "topic 'q0' appears twice"),
+        (4, {"kind": "pdf"}, "unknown kind of document 'pdf'"),
+        (5, {"document": "d0"}, "document 'd0' appears twice"),
+        (4, {"body": "a\0b"}, "body: expected a text"),
+        (4, {"body": "\ud800"}, "invalid"),
+        (7, {"candidates": "q9"}, "there is no topic 'q9'"),
+        (7, {"documents": ["d0", "d0"]}, "twice"),
+        (7, {"documents": ["d99"]}, "not a document"),
+        (7, {"prior": ["d3"]}, "not a candidate"),
+        (8, {"candidates": "q0"}, "appears twice"),
+    ],
+)
+def test_an_invalid_project_names_the_line(
+    tmp_path: Path, line: int, change: dict[str, object], problem: str
+) -> None:
+    records = project_lines(2)
+    assert len(records) == 9
+    records[line] = {**records[line], **change}
+    path = written(tmp_path / "p.jsonl", records)
+    with pytest.raises(InputError, match=problem) as error:
+        read_project(path)
+    assert error.value.line == line + 1
 
 
 def test_exports_of_nothing(world: World) -> None:

@@ -72,16 +72,20 @@ def import_(
 
     settings = _settings(database)
     from topkit.web import bundle, imports
+    from topkit.web.project_file import read_project
     from topkit.web.store import open_store, projects
 
     store = open_store(settings)
+    if project is not None:
+        with busy("importing"):
+            project_file = read_project(project)  # before the write lock is taken: people may be labelling
+            with store.write() as connection:
+                number = bundle.add_project(connection, project_file, name)
+        print(f"imported project {number}")
+        return
+    if name is None:
+        raise InputError("no project to import", "give a project file, or --name")
     with busy("importing"), store.write() as connection:
-        if project is not None:
-            number = bundle.read_project(connection, project, name)
-            print(f"imported project {number}")
-            return
-        if name is None:
-            raise InputError("no project to import", "give a project file, or --name")
         existing = {row["name"]: row["id"] for row in projects.all_projects(connection)}
         number = existing.get(name) or projects.add_project(
             connection, name, k=k, strategy=strategy, tools=tools, seed=0, instructions=""

@@ -12,18 +12,26 @@ from pathlib import Path
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.requests import ClientDisconnect
 
 from topkit.serving import arrow_bodies, json_bodies
 from topkit.serving.candidates import Candidates
 from topkit.serving.describe import BATCH, SCORE
+from topkit.serving.inbox import Inbox
 from topkit.serving.metrics import ServiceMetrics
 from topkit.serving.refusal import Limits, RefusedError
 from topkit.serving.served import ModelFile, Served
 from topkit.version import __version__
 
-SMALL_BODY = 1 << 19
+SMALL_BODY = json_bodies.SMALL_BODY
 """Largest body, in bytes, that is scored on the event loop. A larger one would delay other requests, so it is
 scored in a thread."""
+LARGE_AT_ONCE = 2
+"""Number of larger bodies that are scored at the same time; the others wait."""
+CLOSING = (408, 413, 415, 503)
+"""Statuses that may be sent before the whole body was received."""
+CLIENT_GONE = 499
+"""Status in the metrics for clients that closed the connection before the body was complete."""
 
 Parse = Callable[[bytes, Limits], Candidates]
 
@@ -67,38 +75,60 @@ class Service:
         self.poll_seconds = settings.poll_seconds
         self.file = ModelFile(settings.model)
         self.metrics = ServiceMetrics(self.file)
+        self._inbox = Inbox(settings.limits)
+        self._large_bodies = asyncio.Semaphore(LARGE_AT_ONCE)
 
     @asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Watch the model file while the app runs."""
         watcher = asyncio.create_task(self._watch())
-        yield
-        watcher.cancel()
+        try:
+            yield
+        finally:
+            watcher.cancel()
 
     async def _watch(self) -> None:
-        """Check the model file regularly; it is loaded in a thread, so requests continue meanwhile."""
+        """Check the model file regularly; it is loaded in a thread, so requests continue meanwhile.
+
+        ``refresh`` handles its own errors. Whatever else fails must not end the watcher, because nobody
+        would notice that new models are no longer loaded.
+        """
         while True:
             await asyncio.sleep(self.poll_seconds)
-            await asyncio.to_thread(self.file.refresh)
+            try:
+                await asyncio.to_thread(self.file.refresh)
+            except Exception as error:
+                self.file.fail(f"cannot check the model file ({type(error).__name__}: {error})")
 
     async def respond(self, request: Request, endpoint: Endpoint) -> Response:
         """Score the candidates of a request, or return the reason why that is not possible."""
         start = time.perf_counter()
         try:
             content_type = _content_type(request)
-            body = await _body(request, self.limits)
-            start = time.perf_counter()
-            served = self.file.current  # read once, so that a reload does not affect this request
-
-            def score() -> tuple[bytes, int]:
-                return _score(endpoint, content_type, body, served, self.limits)
-
-            content, count = score() if len(body) <= SMALL_BODY else await asyncio.to_thread(score)
+            with self._inbox.receiving() as incoming:
+                body = await incoming.body(request)
+                start = time.perf_counter()
+                content, count = await self._scored(endpoint, content_type, body)
         except RefusedError as error:
             self.metrics.count(endpoint.name, error.status, time.perf_counter() - start, 0)
-            return JSONResponse({"error": error.reason}, status_code=error.status)
+            # the rest of a body that was not received would be taken for the next request
+            headers = {"connection": "close"} if error.status in CLOSING else None
+            return JSONResponse({"error": error.reason}, status_code=error.status, headers=headers)
+        except ClientDisconnect:
+            self.metrics.count(endpoint.name, CLIENT_GONE, time.perf_counter() - start, 0)
+            return Response(status_code=CLIENT_GONE)  # nobody receives it
         self.metrics.count(endpoint.name, 200, time.perf_counter() - start, count)
         return Response(content, media_type=content_type)
+
+    async def _scored(self, endpoint: Endpoint, content_type: str, body: bytes) -> tuple[bytes, int]:
+        """The response body and the number of candidates. Large bodies are scored in a few threads only,
+        because their matrices need memory.
+        """
+        served = self.file.current  # read once, so that a reload does not affect this request
+        if len(body) <= SMALL_BODY:
+            return _score(endpoint, content_type, body, served, self.limits)
+        async with self._large_bodies:
+            return await asyncio.to_thread(_score, endpoint, content_type, body, served, self.limits)
 
     def health(self) -> dict[str, object]:
         """The model in service and the state of its file."""
@@ -166,18 +196,3 @@ def _content_type(request: Request) -> str:
             f"unsupported content type {content_type!r}; send {json_bodies.TYPE} or {arrow_bodies.TYPE}",
         )
     return content_type
-
-
-async def _body(request: Request, limits: Limits) -> bytes:
-    """The whole body. A body that is too long is rejected without reading the rest of it."""
-    declared = request.headers.get("content-length", "0")
-    too_long = RefusedError(413, f"the body is longer than the limit of {limits.bytes} bytes")
-    if declared.isdigit() and int(declared) > limits.bytes:
-        raise too_long
-    pieces, size = [], 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > limits.bytes:
-            raise too_long
-        pieces.append(piece)
-    return b"".join(pieces)

@@ -3,7 +3,7 @@
 A request is a table with a column ``features`` (fixed-size lists of floats) or one numeric column per
 feature. Column names are compared with the feature names of training, if there are any. A batch also has a
 column ``qid``, and the rows of a query are contiguous. Null is a missing feature. The response is a table
-with a column ``score``.
+with a column ``score``. Compressed buffers and dictionaries are not supported.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.serving.arrow_checks import check_stream
 from topkit.serving.candidates import Candidates, check_finite
 from topkit.serving.refusal import Limits, RefusedError, at_most
 
@@ -31,16 +32,10 @@ def one_query(body: bytes, limits: Limits) -> Candidates:
 
 def many_queries(body: bytes, limits: Limits) -> Candidates:
     """Rows with the same ``qid`` are the candidates of one query."""
-    import pyarrow as pa
-
     table = _table(body, limits)
     if "qid" not in table.column_names:
         raise RefusedError(422, "a batch needs a column qid with the query of each row")
     qid = table.column("qid").combine_chunks()
-    if not (
-        pa.types.is_integer(qid.type) or pa.types.is_string(qid.type) or pa.types.is_large_string(qid.type)
-    ):
-        raise RefusedError(422, f"qid: expected strings or integers, got {qid.type}")
     if qid.null_count:
         raise RefusedError(422, "qid contains a null")
     codes = qid.dictionary_encode().indices.to_numpy(zero_copy_only=False)
@@ -68,41 +63,17 @@ def _table(body: bytes, limits: Limits) -> Any:
     import pyarrow as pa
 
     try:
-        messages = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
-        for message in messages:
-            if message.type == "record batch" and _is_compressed(bytes(message.metadata)):
-                raise RefusedError(422, "compressed Arrow buffers are not supported; send them uncompressed")
-        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
+        buffer = pa.py_buffer(body)
+        check_stream(buffer, limits)
+        with pa.ipc.open_stream(buffer) as stream:
             table = stream.read_all()
-        at_most(limits.candidates, table.num_rows, "candidates")
         table.validate(full=True)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError, struct.error, EOFError) as error:
+    except (pa.ArrowException, OSError, struct.error, EOFError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise RefusedError(400, f"the body is not an Arrow IPC stream: {reason}") from None
     if table.num_rows == 0:
         raise RefusedError(422, "the table has no rows")
     return table
-
-
-def _is_compressed(metadata: bytes) -> bool:
-    """True if a record batch is compressed: a few compressed bytes could then fill all memory.
-
-    The header is a flatbuffer: Message {version, header_type, header, …} whose header is
-    RecordBatch {length, nodes, buffers, compression}. pyarrow does not expose it.
-    """
-
-    def field(table: int, number: int) -> int:
-        """Offset of a field of a table, or 0 if the field is not set."""
-        vtable = table - struct.unpack_from("<i", metadata, table)[0]
-        size = struct.unpack_from("<H", metadata, vtable)[0]
-        position = 4 + 2 * number
-        offset = struct.unpack_from("<H", metadata, vtable + position)[0] if position < size else 0
-        return table + offset if offset else 0
-
-    message = struct.unpack_from("<I", metadata, 0)[0]
-    header = field(message, 2)
-    batch = header + struct.unpack_from("<I", metadata, header)[0]
-    return field(batch, 3) != 0
 
 
 def _features(table: Any) -> tuple[NDArray[np.float32], tuple[str, ...] | None]:
@@ -118,9 +89,10 @@ def _features(table: Any) -> tuple[NDArray[np.float32], tuple[str, ...] | None]:
         values = _numbers(flat, "features").reshape(-1, width) if width else np.zeros((0, 0))
     else:
         names = tuple(table.column_names)
-        values = np.empty((table.num_rows, len(names)))
-        for j, name in enumerate(names):
-            values[:, j] = _numbers(table.column(j).combine_chunks(), repr(name))
+        values = np.empty((table.num_rows, len(names)), np.float32)
+        with np.errstate(over="ignore"):
+            for j, name in enumerate(names):
+                values[:, j] = _numbers(table.column(j).combine_chunks(), repr(name))
     if values.shape[1] == 0:
         raise RefusedError(422, "the table has no feature columns")
     with np.errstate(over="ignore"):

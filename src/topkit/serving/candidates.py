@@ -49,8 +49,11 @@ def joined(parts: Sequence[NDArray[np.float32]], names: tuple[str, ...] | None, 
     return Candidates(X, ptr, names)
 
 
-def matrix(rows: Any, where: str = "features") -> NDArray[np.float32]:
-    """Rows of numbers as a float32 matrix; ``None`` is a missing feature, anything else is rejected."""
+def matrix(rows: Any, where: str = "features", first: int = 0) -> NDArray[np.float32]:
+    """Rows of numbers as a float32 matrix; ``None`` is a missing feature, anything else is rejected.
+
+    ``first`` is the number of candidates before these rows, for messages.
+    """
     if not isinstance(rows, list) or not rows:
         raise RefusedError(422, f"{where} must be a list of at least one candidate, each a list of numbers")
     try:
@@ -59,30 +62,30 @@ def matrix(rows: Any, where: str = "features") -> NDArray[np.float32]:
     except (ValueError, OverflowError):  # rows of different lengths, nested lists, huge integers
         is_numeric = False
     if not is_numeric:
-        values = with_missing(rows, where)
+        values = with_missing(rows, where, first)
     if values.ndim != 2 or values.shape[1] == 0:
-        raise RefusedError(422, f"{where}: {_odd_row(rows)}")
+        raise RefusedError(422, f"{where}: {_odd_row(rows, first)}")
     with np.errstate(over="ignore"):
         narrow: NDArray[np.float32] = np.ascontiguousarray(values, np.float32)
-    check_finite(narrow, where)
+    check_finite(narrow, where, first)
     return narrow
 
 
-def check_finite(values: NDArray[np.float32], where: str) -> None:
+def check_finite(values: NDArray[np.float32], where: str, first: int = 0) -> None:
     """Reject infinite values, which include numbers beyond 32 bits. NaN is a missing feature here."""
     infinite = np.isinf(values)
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
-        raise _not_finite(where, row, column)
+        raise _not_finite(where, first + row, column)
 
 
-def with_missing(rows: list[Any], where: str) -> NDArray[np.float64]:
+def with_missing(rows: list[Any], where: str, first: int = 0) -> NDArray[np.float64]:
     """Rows of numbers and nulls. Slow: every value is checked by itself."""
     width = len(rows[0]) if isinstance(rows[0], list) else 0
     values = np.empty((len(rows), width))
     for i, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != width:
-            raise RefusedError(422, f"{where}: {_odd_row(rows)}")
+            raise RefusedError(422, f"{where}: {_odd_row(rows, first)}")
         for j, value in enumerate(row):
             if value is None:
                 values[i, j] = np.nan
@@ -90,10 +93,11 @@ def with_missing(rows: list[Any], where: str) -> NDArray[np.float64]:
                 kind = type(value).__name__
                 raise RefusedError(
                     422,
-                    f"{where}: candidate {i + 1}, feature {j + 1}: expected a number or null, got a {kind}",
+                    f"{where}: candidate {first + i + 1}, feature {j + 1}: "
+                    f"expected a number or null, got a {kind}",
                 )
             elif abs(value) > LARGEST:
-                raise _not_finite(where, i, j)
+                raise _not_finite(where, first + i, j)
             else:
                 values[i, j] = value
     return values
@@ -105,11 +109,11 @@ def _not_finite(where: str, row: int, column: int) -> RefusedError:
     )
 
 
-def _odd_row(rows: list[Any]) -> str:
+def _odd_row(rows: list[Any], before: int) -> str:
     first = len(rows[0]) if isinstance(rows[0], list) else None
     for i, row in enumerate(rows):
         if not isinstance(row, list):
-            return f"candidate {i + 1} is not a list of numbers"
+            return f"candidate {before + i + 1} is not a list of numbers"
         if len(row) != first:
-            return f"candidate {i + 1} has {len(row)} features, the first has {first}"
+            return f"candidate {before + i + 1} has {len(row)} features, the first has {first}"
     return "candidates must be lists of at least one number"

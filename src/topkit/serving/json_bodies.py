@@ -5,27 +5,29 @@ pydantic would take longer than scoring.
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.serving import json_blocks
 from topkit.serving.candidates import Candidates, joined, matrix, with_missing
+from topkit.serving.json_blocks import decode, text_of
 from topkit.serving.refusal import Limits, RefusedError, at_most
 
 TYPE = "application/json"
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise RefusedError(400, f"{name} is not JSON; write null for a missing feature")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+SMALL_BODY = 1 << 19
+"""Largest body, in bytes, that is parsed at once; see :mod:`topkit.serving.json_blocks`."""
 
 
 def one_query(body: bytes, limits: Limits) -> Candidates:
     """``{"features": [[…], …], "feature_names": […]}``; the names are optional."""
-    record = _object(body, {"features", "feature_names"})
+    text = text_of(body)
+    if len(body) > SMALL_BODY:
+        return json_blocks.one_query(text, limits)
+    record = _object(text, {"features", "feature_names"})
     _check_length(record.get("features"), limits)
     rows = _matrix(body, record.get("features"), "features")
     return joined([rows], _names(record.get("feature_names"), rows.shape[1]), limits)
@@ -33,7 +35,10 @@ def one_query(body: bytes, limits: Limits) -> Candidates:
 
 def many_queries(body: bytes, limits: Limits) -> Candidates:
     """``{"queries": [{"features": [[…], …]}, …], "feature_names": […]}``; the names are optional."""
-    record = _object(body, {"queries", "feature_names"})
+    text = text_of(body)
+    if len(body) > SMALL_BODY:
+        return json_blocks.many_queries(text, limits)
+    record = _object(text, {"queries", "feature_names"})
     queries = record.get("queries")
     if not isinstance(queries, list) or not queries:
         raise RefusedError(422, "queries must be a non-empty list of objects with features")
@@ -58,15 +63,8 @@ def answer(scores: NDArray[np.float64], ptr: NDArray[np.int64], model: str, *, b
     return json.dumps({**content, "model": model}, separators=(",", ":")).encode()
 
 
-def _object(body: bytes, allowed: set[str]) -> dict[str, Any]:
-    try:
-        record = _DECODER.decode(body.decode())
-    except UnicodeDecodeError:
-        raise RefusedError(400, "the body is not UTF-8") from None
-    except RecursionError:
-        raise RefusedError(400, "the body is nested too deeply") from None
-    except ValueError as error:
-        raise RefusedError(400, f"the body is not JSON: {error}") from None
+def _object(text: str, allowed: set[str]) -> dict[str, Any]:
+    record = decode(text)
     if not isinstance(record, dict):
         raise RefusedError(422, f"the body must be an object with {' and '.join(sorted(allowed))}")
     unknown = set(record) - allowed

@@ -21,10 +21,16 @@ def at_most(limit: int, count: int, what: str) -> None:
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest request that is accepted."""
+    """The largest request that is accepted, and how long it may take to arrive."""
 
-    bytes: int = 32 << 20
+    bytes: int = 16 << 20
     candidates: int = 100_000
     """Documents of all queries of a request."""
     queries: int = 10_000
     """Queries of a batch."""
+    features: int = 10_000
+    """Features of a candidate."""
+    seconds: float = 30.0
+    """For the header of a request, and again for its body."""
+    waiting_bytes: int = 128 << 20
+    """Bodies that are received or scored at the same time, together."""

@@ -12,17 +12,10 @@ from sqlalchemy.engine import Connection
 
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
-from topkit.web.json_lines import read_records
-from topkit.web.judging import Judgment, LabellingState
+from topkit.web.project_file import LABELLING_FIELDS, PROJECT_FIELDS, REMEDY, ProjectFile
 from topkit.web.schema import candidate, document, labelling, project, topic
 from topkit.web.store import people, projects
-from topkit.web.store.engine import insert_one
 from topkit.web.store.judgments import append_judgments, judgments_of_project
-from topkit.web.store.labellings import LABELLING_TOOLS, get_task
-
-REMEDY = "give a file that 'topkit label export --format project' has written"
-PROJECT_FIELDS = ("name", "k", "strategy", "tools", "seed", "instructions")
-LABELLING_FIELDS = ("tool", "strategy", "k", "seed", "created")
 
 
 def write_project(connection: Connection, project_id: int, path: FilePath) -> None:
@@ -78,91 +71,68 @@ def _labelling_records(
         }
 
 
-def read_project(connection: Connection, path: FilePath, name: str | None = None) -> int:
+def add_project(connection: Connection, file: ProjectFile, name: str | None = None) -> int:
     """Create the project of a file (with another ``name`` if given) and return its id.
 
-    Assessors are identified by name. New ones are added without a password, so they cannot sign in until an
-    admin gives them a link. Every labelling is replayed before it is accepted.
+    The number of statements does not depend on the size of the project, so the write lock is held for a short
+    time only. Assessors are identified by name. New ones are added without a password, so they cannot sign in
+    until an admin gives them a link.
     """
-    project_id: int | None = None
-    for line, record in read_records(path, REMEDY):
-        try:
-            if project_id is None:
-                project_id = _add_project(connection, record, name)
-            else:
-                _add_record(connection, project_id, record)
-        except InputError as error:
-            raise InputError(error.problem, error.remedy or REMEDY, file=path, line=line) from None
-        except (KeyError, TypeError, ValueError, sa.exc.SQLAlchemyError) as error:
-            kind = type(error).__name__
-            raise InputError(f"the record is invalid ({kind})", REMEDY, file=path, line=line) from None
-    if project_id is None:
-        raise InputError("the file is empty", REMEDY, file=path)
+    settings = {field: value for field, value in file.settings.items() if field != "name"}
+    try:
+        project_id = projects.add_project(connection, name or file.settings["name"], **settings)
+        projects.add_topics(connection, project_id, file.topics.values())
+        projects.add_documents(connection, project_id, list(file.documents.values()))
+        topics = projects.ids_by_key(connection, topic, project_id)
+        _add_candidates(connection, project_id, file, topics)
+        _add_labellings(connection, project_id, file, topics)
+    except sa.exc.SQLAlchemyError as error:
+        kind = type(error).__name__
+        raise InputError(f"the database does not accept the project ({kind})", REMEDY) from None
     return project_id
 
 
-def _add_record(connection: Connection, project_id: int, record: dict[str, Any]) -> None:
-    if "topic" in record:
-        new_topic = projects.Topic(record["topic"], record["query"], record["description"])
-        projects.add_topics(connection, project_id, [new_topic])
-    elif "document" in record:
-        doc = projects.Document(record["document"], record["kind"], record["title"], record["body"])
-        if doc.kind not in projects.KINDS:
-            raise InputError(f"unknown kind of document {doc.kind!r}", REMEDY)
-        projects.add_documents(connection, project_id, [doc])
-    elif "candidates" in record:
-        _add_candidates(connection, project_id, record)
-    elif "labelling" in record:
-        _add_labelling(connection, project_id, record)
-    else:
-        raise InputError(f"unknown kind of record (fields {', '.join(record) or 'none'})", REMEDY)
+def _add_candidates(
+    connection: Connection, project_id: int, file: ProjectFile, topics: dict[str, int]
+) -> None:
+    documents = projects.ids_by_key(connection, document, project_id)
+    rows = []
+    for topic_key, candidates in file.candidates.items():
+        ranks = {key: rank for rank, key in enumerate(candidates.prior)}
+        rows += [
+            {"topic": topics[topic_key], "document": documents[key], "place": place, "prior": ranks.get(key)}
+            for place, key in enumerate(candidates.documents)
+        ]
+    if rows:
+        connection.execute(candidate.insert(), rows)
 
 
-def _add_project(connection: Connection, record: dict[str, Any], name: str | None) -> int:
-    if record.get("version") != 1:
-        raise InputError("the file is not a project of version 1", REMEDY)
-    values = {field: record["project"][field] for field in PROJECT_FIELDS}
-    exported_name = values.pop("name")
-    return projects.add_project(connection, name or exported_name, **values)
-
-
-def _topic_id(connection: Connection, project_id: int, key: str) -> int:
-    query = sa.select(topic.c.id).where(topic.c.project == project_id, topic.c.key == key)
-    return int(connection.execute(query).scalar_one())
-
-
-def _add_candidates(connection: Connection, project_id: int, record: dict[str, Any]) -> None:
-    if not record["documents"]:
+def _add_labellings(
+    connection: Connection, project_id: int, file: ProjectFile, topics: dict[str, int]
+) -> None:
+    if not file.labellings:
         return
-    topic_id = _topic_id(connection, project_id, record["candidates"])
-    ids = projects.ids_by_key(connection, document, project_id)
-    ranks = {key: rank for rank, key in enumerate(record["prior"])}
+    persons = {}
+    for assessor in dict.fromkeys(entry.assessor for entry in file.labellings):
+        known = people.find_person(connection, assessor)
+        account = known[0] if known else people.add_person(connection, assessor, "assessor")
+        persons[assessor] = account.id
+    keys = [(topics[entry.topic], persons[entry.assessor]) for entry in file.labellings]
     rows = [
-        {"topic": topic_id, "document": ids[key], "place": place, "prior": ranks.get(key)}
-        for place, key in enumerate(record["documents"])
+        {"project": project_id, "topic": topic_id, "person": person_id, **entry.values}
+        for (topic_id, person_id), entry in zip(keys, file.labellings, strict=True)
     ]
-    connection.execute(candidate.insert(), rows)
-
-
-def _add_labelling(connection: Connection, project_id: int, record: dict[str, Any]) -> None:
-    known = people.find_person(connection, record["assessor"])
-    person = known[0] if known else people.add_person(connection, record["assessor"], "assessor")
-    if record["tool"] not in LABELLING_TOOLS:
-        raise InputError(f"unknown tool {record['tool']!r}", REMEDY)
-    values = {
-        "project": project_id,
-        "topic": _topic_id(connection, project_id, record["labelling"]),
-        "person": person.id,
-        **{field: record[field] for field in LABELLING_FIELDS},
-    }
-    labelling_id = insert_one(connection, labelling, values)
-    judgments = [Judgment(*judgment) for judgment in record["judgments"]]
-    task = get_task(connection, labelling_id)
-    if task is None or not task.documents:
-        raise InputError("the labelling has no documents", REMEDY)
-    LabellingState.replay(task, judgments)
+    connection.execute(labelling.insert(), rows)
+    query = sa.select(labelling.c.topic, labelling.c.person, labelling.c.id)
+    stored = connection.execute(query.where(labelling.c.project == project_id))
+    ids = {(row.topic, row.person): row.id for row in stored}
+    judgments = [
+        (ids[key], judgment)
+        for key, entry in zip(keys, file.labellings, strict=True)
+        for judgment in entry.judgments
+    ]
     if judgments:
-        append_judgments(connection, [(labelling_id, judgment) for judgment in judgments])
+        append_judgments(connection, judgments)
 
 
 def project_number(connection: Connection, name: str) -> int:

@@ -21,6 +21,7 @@ from topkit.web.guard import Admin, Stored
 from topkit.web.imports import read_material, read_prior, read_topics
 from topkit.web.judging import ShownDocument, Tool
 from topkit.web.lookup import existing, project_of
+from topkit.web.project_file import read_project
 from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number
 from topkit.web.store import labellings, people, projects
 from topkit.web.store.labellings import Assignment
@@ -133,8 +134,10 @@ def import_project(
     file: UploadFile, _: Admin, store: Stored, name: Annotated[Name | None, Form()] = None
 ) -> ProjectOut:
     """Create a project with all its judgments from a file written by the export ``project``."""
-    with uploaded(file) as path, store.write() as connection:
-        number = bundle.read_project(connection, path, name)
+    with uploaded(file) as path:
+        project_file = read_project(path)
+    with store.write() as connection:
+        number = bundle.add_project(connection, project_file, name)
         return _project_out(connection, number)
 
 

@@ -212,7 +212,7 @@ def test_schemathesis_finds_no_server_error(database: str) -> None:
         description = world.app.openapi()
     server = Server(database)
     schema = schemathesis.openapi.from_dict(description)
-    schema.config.update(base_url=server.address)
+    schema.config.update(base_url=server.address, request_timeout=120)  # speed is not tested here
     counted: dict[str, set[int]] = {}
     examples = 5 if Settings(database).file is None else 10
     try:

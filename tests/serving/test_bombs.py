@@ -19,7 +19,7 @@ from topkit.serving import Limits, arrow_bodies, json_blocks, json_bodies
 from topkit.serving.arrow_checks import Flatbuffer
 from topkit.serving.refusal import RefusedError
 
-MEGABYTES = 400
+MEGABYTES = 250
 """More than the interpreter, pyarrow and the largest accepted body need together."""
 
 PROGRAM = """

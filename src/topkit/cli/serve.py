@@ -41,4 +41,7 @@ def serve(
     limits = Limits(max_bytes, max_candidates, max_queries, seconds=receive_seconds)
     app = create_app(ServiceSettings(model, limits))
     config = server_config(app, seconds=receive_seconds, connections=max_connections, host=host, port=port)
-    uvicorn.Server(config).run()
+    server = uvicorn.Server(config)
+    server.run()
+    if not server.started:
+        raise typer.Exit(3)

@@ -39,6 +39,9 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self.flow.read_paused = (
+            False  # an earlier pipelined request would resume reading, which is an error now
+        )
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:

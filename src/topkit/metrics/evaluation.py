@@ -17,7 +17,7 @@ from topkit.metrics.block import BLOCK_DOCUMENTS, Block, Floats, Lists, small_in
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.measure import Depths, Measure
-from topkit.metrics.order import NotANumberError, Scores, as_scores, query_blocks
+from topkit.metrics.order import NotANumberError, Scores, as_scores, at_precision, query_blocks
 from topkit.metrics.parse import Metric, metric, parse_metrics
 
 A = TypeVar("A")
@@ -151,7 +151,9 @@ def evaluate_arrays(
     if len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != len(labels) or (np.diff(bounds) < 0).any():
         raise ValueError("ptr must increase from 0 to the number of documents")
     rules = convention_named(convention)
-    small, precise = _both(lambda: small_integers(labels), lambda: _at_precision(values, rules))
+    small, precise = _both(
+        lambda: small_integers(labels), lambda: at_precision(values, rules.single_precision)
+    )
     lists = Lists(precise, small, bounds, doc_ids, truth=truth)
     chosen = parse_metrics(metrics)
     return dict(zip(map(str, chosen), list_values(lists, chosen, rules), strict=True))
@@ -172,7 +174,7 @@ def list_values(
     for chosen in metrics:
         _check_truth(chosen, lists)
     families = _families(metrics)
-    lists = replace(lists, scores=_at_precision(lists.scores, rules))
+    lists = replace(lists, scores=at_precision(lists.scores, rules.single_precision))
     by_length, blocks = query_blocks(lists.lengths, BLOCK_DOCUMENTS)
     results = np.empty((len(metrics), len(by_length)))
 
@@ -229,10 +231,6 @@ def _both(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
         future = pool.submit(first)
         result = second()
         return future.result(), result
-
-
-def _at_precision(scores: Scores, rules: Convention) -> Scores:
-    return scores.astype(np.float32, copy=False) if rules.single_precision else scores
 
 
 def _not_a_number(scores: Scores, ptr: NDArray[np.int64], qids: tuple[str, ...]) -> InputError:

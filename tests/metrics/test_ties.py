@@ -32,6 +32,13 @@ def test_equal_extreme_scores_are_ties(score: float) -> None:
         assert tk.evaluate_run(judged, run, "rr", "trec").per_query["rr"].tolist() == [0.5]
 
 
+@pytest.mark.parametrize("seed", [7009, 16174, 19819])
+def test_zeros_of_both_signs_beside_an_infinite_score(seed: int) -> None:
+    """Cases in which −0 was the largest finite score, and 0 was sorted before +∞."""
+    pytest.importorskip("pytrec_eval")
+    assert [found for found in differences(seed) if found is not None] == []
+
+
 def test_scores_are_compared_as_32_bit_numbers_under_trec_only() -> None:
     """1 + 1e-12 is 1 in 32 bits, as trec_eval stores scores: b before a. Other conventions see a first."""
     judged = Judgments((Grade("q", "a", 1), Grade("q", "b", 0)))

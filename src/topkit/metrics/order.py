@@ -162,7 +162,7 @@ def _with_tags(numbers: Scores, tags: NDArray[Any], end: int) -> tuple[NDArray[n
         raise NotANumberError("a score is not a number (NaN)")
     if np.isinf(largest):
         least = numbers.dtype.type(np.finfo(numbers.dtype).min)
-        largest = np.max(numbers, where=np.isfinite(numbers), initial=least)
+        largest = np.max(numbers, where=np.isfinite(numbers), initial=least) + numbers.dtype.type(0)
     with np.errstate(over="ignore"):
         if numbers.dtype == np.float32:
             keys = np.empty(numbers.shape, np.int64)

@@ -54,6 +54,8 @@ class Evaluation:
     per_query: Mapping[str, Floats]
     convention: Convention
     name: str = ""
+    without_relevant: int | None = None
+    """Queries without a relevant document; None if the metrics do not use grades."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "per_query", ByMetric(self.per_query))
@@ -84,7 +86,19 @@ class Evaluation:
         width = max(map(len, self.per_query))
         lines = [f"{name:<{width}}  {value:.4f}" for name, value in self.mean.items()]
         queries = "1 query" if len(self.qids) == 1 else f"{len(self.qids)} queries"
-        return "\n".join([*lines, f"{queries}; convention {self.convention}"])
+        notes = [f"{queries}; convention {self.convention}", self.remark]
+        return "\n".join([*lines, *filter(None, notes)])
+
+    @property
+    def remark(self) -> str:
+        """How many queries have no relevant document and what they count; empty if there are none."""
+        if not self.without_relevant:
+            return ""
+        verb = "has" if self.without_relevant == 1 else "have"
+        return (
+            f"{self.without_relevant} of {len(self.qids)} queries {verb} no relevant document: NDCG, AP and "
+            f"other measures that are then 0/0 count {self.convention.empty:g}, the others 0"
+        )
 
 
 def average(which: Metric, values: Floats) -> float:
@@ -164,7 +178,18 @@ def evaluate_lists(
 ) -> Evaluation:
     """The evaluation of ranked lists with labels."""
     values = list_values(lists, metrics, rules, qids)
-    return Evaluation(qids, dict(zip(map(str, metrics), values, strict=True)), rules, name)
+    by_grades = any(chosen.measure.needs not in ("preferences", "clicks") for chosen in metrics)
+    without = _without_relevant(lists, rules.relevant_from) if by_grades else None
+    return Evaluation(qids, dict(zip(map(str, metrics), values, strict=True)), rules, name, without)
+
+
+def _without_relevant(lists: Lists, least: float) -> int:
+    """Queries in which no document, returned or missed, has at least this label."""
+    has = np.zeros(len(lists.ptr) - 1, np.bool_)
+    for labels, ptr in ((lists.labels, lists.ptr), (lists.missed, lists.missed_ptr)):
+        if labels is not None and ptr is not None:
+            has[np.searchsorted(ptr, np.flatnonzero(labels >= least), side="right") - 1] = True
+    return int(len(has) - has.sum())
 
 
 def list_values(

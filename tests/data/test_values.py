@@ -314,3 +314,14 @@ def test_splits_cover_every_query_once(ragged: Dataset) -> None:
     assert sorted(qid for part in parts for qid in part.qids) == list("abcde")
     with pytest.raises(InputError, match="too few"):
         tk.split_queries(ragged, [1] * 6)
+
+
+def test_an_infinite_feature_is_named_and_refused() -> None:
+    X = np.zeros((3, 2), np.float32)
+    X[2, 1] = -np.inf
+    with pytest.raises(InputError, match=r"feature 2 of document 1 of query 'b' is infinite; replace it"):
+        Dataset.build(X, [0, 1, 0], ["a", "a", "b"])
+    X[2, 1] = np.nan
+    X[0] = 3e38  # the sum is infinite, the values are not
+    X[1, 0] = 3e38
+    assert np.isnan(Dataset.build(X, [0, 1, 0], ["a", "a", "b"]).X[2, 1])

@@ -263,3 +263,9 @@ def test_undo_without_answers_changes_nothing() -> None:
     lab = Labelling(["x", "y"], 1)
     assert lab.undo() == lab
     assert repr(lab).startswith("Labelling(2 items, k=1, adaptive, 0 answers")
+
+
+@pytest.mark.parametrize("k", [1.5, 2.0, "2", True, None, 0])
+def test_k_must_be_a_positive_integer(k: object) -> None:
+    with pytest.raises(tk.InputError, match="k must be an integer of at least 1"):
+        Labelling(["a", "b", "c"], k=k)  # type: ignore[arg-type]

@@ -97,3 +97,50 @@ def test_lambdarank_of_equal_scores() -> None:
     swap = 1 - 1 / math.log2(4)
     assert value == pytest.approx(2 * swap * math.log(2))
     assert gradient == pytest.approx([-swap, swap / 2, swap / 2])
+
+
+def brute_lambdarank(s: np.ndarray, y: np.ndarray, k: int, depth: int) -> tuple[float, np.ndarray]:
+    """The formula over all pairs with a document whose tie starts within ``depth``; ties as documented."""
+    gains = 2.0**y - 1
+    ideal = twins.dcg(np.sort(gains)[::-1], k)
+    rank = np.array([(s > score).sum() for score in s])  # of the first document of each tie
+    size = np.array([(s == score).sum() for score in s])
+    discount = np.array([1 / math.log2(r + 2) if r < k else 0.0 for r in range(len(s))])
+    middle = np.array([discount[r : r + m].mean() for r, m in zip(rank, size, strict=True)])
+    spread = np.array([discount[r] - discount[r + m - 1] for r, m in zip(rank, size, strict=True)])
+    margin = s[:, None] - s[None, :]
+    swap = np.where(margin == 0, spread[:, None], abs(middle[:, None] - middle[None, :]))
+    counted = (rank[:, None] < depth) | (rank[None, :] < depth)
+    weight = np.maximum(gains[:, None] - gains[None, :], 0) * swap * counted / ideal
+    wrong = 1 / (1 + np.exp(margin))
+    return float((weight * np.log1p(np.exp(-margin))).sum()), (weight * wrong).sum(0) - (weight * wrong).sum(
+        1
+    )
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 12])
+@pytest.mark.parametrize("k", [None, 10, 5000])
+def test_lambdarank_of_long_lists_is_its_formula(k: int | None, decimals: int) -> None:
+    """k = 5000 ≥ n is exact; k None leaves out pairs after rank 1,000, and nothing else."""
+    rng = np.random.default_rng(decimals)
+    n = 1300
+    s, y = rng.normal(size=n).round(decimals), rng.integers(0, 4, n).astype(float)
+    value, gradient = tk.loss("lambdarank", k=k)(s, y, [0, n])
+    expected, slopes = brute_lambdarank(s, y, k or n, 1000 if k is None else n)
+    assert value == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_allclose(gradient, slopes, atol=1e-12)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_lambdarank_visits_pairs_in_proportion_to_the_length(tied: bool) -> None:
+    """Five times the documents: at most 1,000 ranks × n pairs, not 25 times as many; one per grade if tied."""
+    from topkit.losses.base import WHOLE
+    from topkit.losses.ndcg.kernels import LONG, long_lambdarank
+
+    rng = np.random.default_rng(0)
+    visited = []
+    for n in (4_000, 20_000):
+        s, gain = rng.normal(size=n) * (not tied), rng.integers(0, 4, n).astype(float)
+        visited.append(long_lambdarank(s, gain, 1.0, WHOLE, np.zeros(n), np.zeros(n))[1])
+        assert visited[-1] <= (LONG * n if not tied else 4 * 3 // 2)
+    assert visited[1] <= 6 * visited[0]

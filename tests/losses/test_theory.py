@@ -137,3 +137,19 @@ def test_command_prints_bounds_that_hold_and_the_table() -> None:
     assert [line.split()[-2:] for line in result.output.splitlines() if line.startswith("topk-listmle")] == [
         ["yes", "yes"]
     ]
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "k"),
+    [
+        ([], [], 1),
+        ([1.0, 2.0], [1], 1),
+        ([1.0, 2.0], [0, 0], 1),
+        ([1.0, float("nan")], [1, 0], 1),
+        ([1.0, 2.0], [2, 1], 0),
+        (["a"], [1], 1),
+    ],
+)
+def test_bounds_of_lists_without_them_are_refused(scores: list[float], labels: list[float], k: int) -> None:
+    with pytest.raises(tk.InputError):
+        top_k_bounds(scores, labels, k)

@@ -112,6 +112,7 @@ def _means(
     first = next(iter(results.values()))
     columns = tuple(first.mean)
     notes = [f"{counted(len(first.qids), 'query')}; convention {first.convention}"]
+    notes += _remarks(results)
     intervals = {}
     if interval:
         notes.append("in brackets: 95 % bootstrap interval over queries")
@@ -140,7 +141,27 @@ def _means(
         tuple(metric(column).measure.greater_is_better for column in columns),
         marks,
         intervals,
+        facts=_facts(results),
     )
+
+
+def _remarks(results: dict[str, Evaluation]) -> list[str]:
+    """What queries without a relevant document count: one line if it is the same for all systems."""
+    remarks = {name: result.remark for name, result in results.items()}
+    if len(set(remarks.values())) == 1:
+        return [remark for remark in list(remarks.values())[:1] if remark]
+    return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
+
+
+def _facts(results: dict[str, Evaluation]) -> dict[str, dict[str, float | None]]:
+    return {
+        name: {
+            "queries": len(result.qids),
+            "queries_without_relevant": result.without_relevant,
+            "value_without_relevant": result.convention.empty,
+        }
+        for name, result in results.items()
+    }
 
 
 def _per_query(name: str, result: Evaluation) -> ScoreTable:
@@ -150,4 +171,5 @@ def _per_query(name: str, result: Evaluation) -> ScoreTable:
     rows = tuple(
         (qid, tuple(float(result.per_query[c][i]) for c in columns)) for i, qid in enumerate(result.qids)
     )
-    return ScoreTable(columns, rows, (f"{name}; convention {result.convention}",), bold=False)
+    notes = (f"{name}; convention {result.convention}", *_remarks({name: result}))
+    return ScoreTable(columns, rows, notes, bold=False, facts=_facts({name: result}))

@@ -71,11 +71,28 @@ class Dataset:
             raise InputError("every query needs at least one document")
         if len(set(self.qids)) != queries:
             raise InputError("query ids must be unique")
+        self._check_features()
         for name, column in (("doc_ids", self.doc_ids), ("notes", self.notes)):
             if column is not None and len(column) != n:
                 raise InputError(f"{name} must have one string per document: {len(column)} for {n} documents")
         if self.feature_names is not None and len(self.feature_names) != self.X.shape[1]:
             raise InputError(f"{len(self.feature_names)} feature names for {self.X.shape[1]} features")
+
+    def _check_features(self) -> None:
+        """InputError for an infinite feature; NaN is a missing value."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspicious = not np.isfinite(self.X.sum())  # one pass without a copy, enough for most data
+        if not suspicious:
+            return
+        for row in np.flatnonzero(np.isinf(self.X).any(axis=1))[:1]:
+            column = int(np.argmax(np.isinf(self.X[row])))
+            q = int(np.searchsorted(self.ptr, row, side="right")) - 1
+            name = column + 1 if self.feature_names is None else repr(self.feature_names[column])
+            place = int(row) - int(self.ptr[q]) + 1
+            raise InputError(
+                f"feature {name} of document {place} of query {self.qids[q]!r} is infinite",
+                "replace it by a finite number, or by NaN if it is missing",
+            )
 
     @classmethod
     def build(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from math import nan
+from numbers import Integral
 from random import Random
 from typing import NamedTuple, cast
 
@@ -251,8 +252,8 @@ def _contest(items: Sequence[str], k: int, strategy: str, seed: int, prior: Sequ
     if len(number) < len(items):
         repeated = next(item for i, item in enumerate(items) if number[item] != i)
         raise InputError(f"item {repeated!r} is given twice", "give each item once")
-    if k < 1:
-        raise InputError(f"k must be at least 1, got {k}")
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise InputError(f"k must be an integer of at least 1, got {k!r}")
     lookup(STRATEGIES, strategy, "strategy")
     order = None
     if prior is not None:

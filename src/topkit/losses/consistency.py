@@ -13,6 +13,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from topkit.data import InputError
 from topkit.losses import Loss, loss
 from topkit.losses.base import Floats
 from topkit.metrics.conventions import discounts
@@ -53,7 +54,10 @@ def top_k_bounds(scores: ArrayLike, labels: ArrayLike, k: int) -> Bounds:
     >>> bounds.inversions, bounds.any_inversion, round(bounds.listmle, 2)
     (3.0, 1.0, 2.23)
     """
-    s, y, ptr = np.asarray(scores, np.float64), np.asarray(labels, np.float64), [0, np.size(scores)]
+    s, y = _checked_list(scores, labels)
+    if k < 1:
+        raise InputError(f"k must be at least 1, got {k}")
+    ptr = [0, len(s)]
 
     def top_k_loss(name: str) -> float:
         return loss(name, pairs="topk", k=k)(s, y, ptr)[0]
@@ -78,6 +82,26 @@ def top_k_bounds(scores: ArrayLike, labels: ArrayLike, k: int) -> Bounds:
         scale * top_k_loss("logistic") / math.log(2),
         scale * likelihood / math.log(2),
     )
+
+
+def _checked_list(scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]:
+    """Scores and labels of one list; InputError if the bounds are not defined for them."""
+    try:
+        s, y = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"scores and labels must be numbers ({error})") from None
+    if s.ndim != 1 or s.shape != y.shape or not len(s):
+        raise InputError(
+            f"expected one list of scores and as many labels, got shapes {s.shape} and {y.shape}",
+            "give at least one document",
+        )
+    if not (np.isfinite(s).all() and np.isfinite(y).all()):
+        raise InputError("scores and labels must be finite numbers")
+    if y.min() < 0 or y.max() <= 0:
+        raise InputError(
+            "the bounds need a label above 0 and none below 0", "give a list with a relevant document"
+        )
+    return s, y
 
 
 def top_k_bayes(chances: Mapping[Order, float], k: int) -> Order:

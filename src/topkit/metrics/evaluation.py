@@ -17,7 +17,7 @@ from topkit.metrics.block import BLOCK_DOCUMENTS, Block, Floats, Lists, small_in
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.measure import Depths, Measure
-from topkit.metrics.order import NotANumberError, Scores, as_scores, query_blocks
+from topkit.metrics.order import NotANumberError, Scores, as_scores, at_precision, query_blocks
 from topkit.metrics.parse import Metric, metric, parse_metrics
 
 A = TypeVar("A")
@@ -54,6 +54,8 @@ class Evaluation:
     per_query: Mapping[str, Floats]
     convention: Convention
     name: str = ""
+    without_relevant: int | None = None
+    """Queries without a relevant document; None if the metrics do not use grades."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "per_query", ByMetric(self.per_query))
@@ -84,7 +86,19 @@ class Evaluation:
         width = max(map(len, self.per_query))
         lines = [f"{name:<{width}}  {value:.4f}" for name, value in self.mean.items()]
         queries = "1 query" if len(self.qids) == 1 else f"{len(self.qids)} queries"
-        return "\n".join([*lines, f"{queries}; convention {self.convention}"])
+        notes = [f"{queries}; convention {self.convention}", self.remark]
+        return "\n".join([*lines, *filter(None, notes)])
+
+    @property
+    def remark(self) -> str:
+        """How many queries have no relevant document and what they count; empty if there are none."""
+        if not self.without_relevant:
+            return ""
+        verb = "has" if self.without_relevant == 1 else "have"
+        return (
+            f"{self.without_relevant} of {len(self.qids)} queries {verb} no relevant document: NDCG, AP and "
+            f"other measures that are then 0/0 count {self.convention.empty:g}, the others 0"
+        )
 
 
 def average(which: Metric, values: Floats) -> float:
@@ -151,7 +165,9 @@ def evaluate_arrays(
     if len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != len(labels) or (np.diff(bounds) < 0).any():
         raise ValueError("ptr must increase from 0 to the number of documents")
     rules = convention_named(convention)
-    small, precise = _both(lambda: small_integers(labels), lambda: _at_precision(values, rules))
+    small, precise = _both(
+        lambda: small_integers(labels), lambda: at_precision(values, rules.single_precision)
+    )
     lists = Lists(precise, small, bounds, doc_ids, truth=truth)
     chosen = parse_metrics(metrics)
     return dict(zip(map(str, chosen), list_values(lists, chosen, rules), strict=True))
@@ -162,7 +178,18 @@ def evaluate_lists(
 ) -> Evaluation:
     """The evaluation of ranked lists with labels."""
     values = list_values(lists, metrics, rules, qids)
-    return Evaluation(qids, dict(zip(map(str, metrics), values, strict=True)), rules, name)
+    by_grades = any(chosen.measure.needs not in ("preferences", "clicks") for chosen in metrics)
+    without = _without_relevant(lists, rules.relevant_from) if by_grades else None
+    return Evaluation(qids, dict(zip(map(str, metrics), values, strict=True)), rules, name, without)
+
+
+def _without_relevant(lists: Lists, least: float) -> int:
+    """Queries in which no document, returned or missed, has at least this label."""
+    has = np.zeros(len(lists.ptr) - 1, np.bool_)
+    for labels, ptr in ((lists.labels, lists.ptr), (lists.missed, lists.missed_ptr)):
+        if labels is not None and ptr is not None:
+            has[np.searchsorted(ptr, np.flatnonzero(labels >= least), side="right") - 1] = True
+    return int(len(has) - has.sum())
 
 
 def list_values(
@@ -172,7 +199,7 @@ def list_values(
     for chosen in metrics:
         _check_truth(chosen, lists)
     families = _families(metrics)
-    lists = replace(lists, scores=_at_precision(lists.scores, rules))
+    lists = replace(lists, scores=at_precision(lists.scores, rules.single_precision))
     by_length, blocks = query_blocks(lists.lengths, BLOCK_DOCUMENTS)
     results = np.empty((len(metrics), len(by_length)))
 
@@ -229,10 +256,6 @@ def _both(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
         future = pool.submit(first)
         result = second()
         return future.result(), result
-
-
-def _at_precision(scores: Scores, rules: Convention) -> Scores:
-    return scores.astype(np.float32, copy=False) if rules.single_precision else scores
 
 
 def _not_a_number(scores: Scores, ptr: NDArray[np.int64], qids: tuple[str, ...]) -> InputError:

@@ -162,7 +162,7 @@ def _with_tags(numbers: Scores, tags: NDArray[Any], end: int) -> tuple[NDArray[n
         raise NotANumberError("a score is not a number (NaN)")
     if np.isinf(largest):
         least = numbers.dtype.type(np.finfo(numbers.dtype).min)
-        largest = np.max(numbers, where=np.isfinite(numbers), initial=least)
+        largest = np.max(numbers, where=np.isfinite(numbers), initial=least) + numbers.dtype.type(0)
     with np.errstate(over="ignore"):
         if numbers.dtype == np.float32:
             keys = np.empty(numbers.shape, np.int64)
@@ -219,7 +219,8 @@ def _settle_ties(
 def _any_equal(scores: Scores, group: NDArray[np.int64]) -> bool:
     """Whether a group contains two equal scores, next to each other or not."""
     order = np.lexsort((scores, group))
-    same = (np.diff(scores[order]) == 0) & (np.diff(group[order]) == 0)
+    sorted_scores, sorted_group = scores[order], group[order]  # compared, because ∞ − ∞ is not 0
+    same = (sorted_scores[1:] == sorted_scores[:-1]) & (sorted_group[1:] == sorted_group[:-1])
     return bool(same.any())
 
 
@@ -229,6 +230,16 @@ def as_scores(scores: ArrayLike) -> Scores:
     if values.dtype == np.float32:
         return np.ascontiguousarray(values, np.float32)
     return np.ascontiguousarray(values, np.float64)
+
+
+def at_precision(scores: Scores, single: bool) -> Scores:
+    """The scores as they are compared: rounded to 32 bits if the convention says so.
+
+    trec_eval stores scores as 32-bit numbers, so it takes those that differ only beyond that precision as
+    ties; a score that is too large for 32 bits is infinite.
+    """
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32, copy=False) if single else scores
 
 
 def ranked_order(

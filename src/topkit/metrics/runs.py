@@ -17,7 +17,7 @@ from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.evaluation import Evaluation, Metrics, evaluate_lists
 from topkit.metrics.measure import Needs
-from topkit.metrics.order import ranked_order
+from topkit.metrics.order import at_precision, ranked_order
 from topkit.metrics.parse import parse_metrics
 
 
@@ -100,9 +100,7 @@ def _rows(
     np.cumsum([places.stop - places.start for places in slices], out=ptr[1:])
     if depth is None:
         return rows, ptr
-    scores = run.scores[rows]
-    if rules.single_precision:
-        scores = scores.astype(np.float32)
+    scores = at_precision(run.scores[rows], rules.single_precision)
     order = ranked_order(scores, ptr, rules.ties, run.docs.take(rows))
     first = np.arange(len(rows)) - np.repeat(ptr[:-1], np.diff(ptr)) < depth
     np.cumsum(np.minimum(np.diff(ptr), depth), out=ptr[1:])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -61,6 +61,7 @@ class Preparation:
 
     def __call__(self, data: Dataset) -> Dataset:
         """The data set with prepared features; InputError if its features are not those of training."""
+        check_is_dataset(data, "data")
         if data.n_features != len(self.names):
             raise InputError(
                 f"the ranker was trained on {len(self.names)} features, the data has {data.n_features}",
@@ -136,8 +137,10 @@ class Learner:
         pairwise methods learn from instead of the labels. ``clicks`` are result pages, which the
         click-and-label ranker learns from in addition to the labels.
         """
+        _check_training_data(train, valid, labels_count=preferences is None)
         if preferences is not None:
             preferences.check(train.ptr)
+        train, valid = self._named(train), None if valid is None else self._named(valid)
         preparation = self.preparation_for(train)
         job = Job(
             preparation(train),
@@ -155,6 +158,12 @@ class Learner:
         pairs = None if preferences is None else len(preferences)
         origin = provenance(model, describe(train), valid, pairs, clicks is not None)
         return self.install(preparation, model, traces, origin)
+
+    def _named(self, data: Dataset) -> Dataset:
+        """The data with document ids if the convention sorts ties by them: names are generated once."""
+        if data.doc_ids is not None or convention_named(self.common.convention).ties != "document":
+            return data
+        return replace(data, doc_ids=data.names_of_documents())
 
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
         """Train the method on prepared data; InputError if it cannot learn from what the job holds."""
@@ -218,13 +227,19 @@ class Learner:
         return self.measure()(data, self.ordering_scores(data))
 
     def measure(self) -> Evaluate:
-        """The chosen metric as a function of data and scores, negated if smaller is better."""
+        """The chosen metric as a function of data and scores, negated if smaller is better.
+
+        Equal scores are ordered by the rule of the convention; data without document ids has generated ones.
+        """
         chosen = metric(self.common.metric)
         convention = convention_named(self.common.convention)
         sign = 1.0 if chosen.measure.greater_is_better else -1.0
 
         def mean(data: Dataset, scores: Floats) -> float:
-            values = evaluate_arrays(data.y, scores, data.ptr, chosen, convention, truth=data.truth)
+            ids = self._named(data).doc_ids
+            values = evaluate_arrays(
+                data.y, scores, data.ptr, chosen, convention, truth=data.truth, doc_ids=ids
+            )
             return sign * float(values[str(chosen)].mean())
 
         return mean
@@ -257,6 +272,29 @@ class Learner:
         if self.model is None or self.preparation is None:
             raise InputError(f"the ranker {self.name!r} is not fitted", "call fit first")
         return self.model, self.preparation
+
+
+def check_is_dataset(data: object, what: str) -> None:
+    """InputError if this is not a :class:`~topkit.data.Dataset`."""
+    if not isinstance(data, Dataset):
+        raise InputError(
+            f"{what}: expected a Dataset, got {type(data).__name__}", "make one with Dataset.build(X, y, qid)"
+        )
+
+
+def _check_training_data(train: Dataset, valid: Dataset | None, *, labels_count: bool) -> None:
+    """InputError for data that no ranker can learn from."""
+    check_is_dataset(train, "training data")
+    if valid is not None:
+        check_is_dataset(valid, "validation data")
+    if train.n_features == 0:
+        raise InputError("the training data has no features", "add at least one feature")
+    negative = int((train.y < 0).sum()) if labels_count else 0
+    if negative:
+        raise InputError(
+            f"{negative} of {len(train)} training documents have a negative label, which means 'not judged'",
+            "remove these rows, or give them the label 0 if they count as irrelevant",
+        )
 
 
 def _checked_weights(weights: ArrayLike, queries: int) -> Floats:

@@ -154,6 +154,8 @@ class ScoreTable:
     bold: bool = True
     """Whether to emphasise the best value of each column; False if the rows do not compete."""
     decimals: int = 4
+    facts: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    """System → what JSON says about it besides the values, such as the number of queries."""
 
     def best(self) -> frozenset[tuple[int, int]]:
         """(row, column) of the best value of each column; none for a single row."""
@@ -203,6 +205,7 @@ class ScoreTable:
 
         body = {
             "notes": list(self.notes),
+            "queries": {name: dict(facts) for name, facts in self.facts.items()},
             "results": {name: dict(zip(self.columns, values, strict=True)) for name, values in self.rows},
             "intervals": {f"{name} {column}": pair for (name, column), pair in self.intervals.items()},
             "marks": {f"{name} {column}": mark for (name, column), mark in self.marks.items()},

@@ -8,8 +8,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topkit.losses.base import Block
+from topkit.losses.base import WHOLE, Block
 from topkit.losses.kernels import LANES, PLAIN, exp, falling_order, largest, longest_list, smallest
+
+LONG = 1000
+"""Documents above which LambdaRank visits only the pairs of the first ranks."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,6 +46,63 @@ def current_discounts(s: Floats, k: int) -> tuple[Floats, Floats]:
     return middle, spread
 
 
+@njit(**PLAIN)
+def long_lambdarank(
+    s: Floats, gain: Floats, ideal: float, k: int, slope: Floats, bend: Floats
+) -> tuple[float, int]:
+    """LambdaRank of one long list: fills slope and bend, and returns the value and the pairs visited.
+
+    Only pairs with a document in the first k ranks are visited (the first LONG ranks if k is the whole list).
+    Documents with the same score and gain are one class, so that a list of equal scores, as before the first
+    step of training, is not a list of n² pairs.
+    """
+    n = len(s)
+    by_gain, by_score = np.empty(n, np.int64), np.empty(n, np.int64)
+    middle, spread = current_discounts(s, k)
+    falling_order(gain, by_gain)
+    falling_order(s[by_gain], by_score)
+    order = by_gain[by_score]  # by score, then by gain, both descending
+    first = np.empty(n + 1, np.int64)  # the first place of each class
+    counted = np.empty(n, np.bool_)  # whether the tie of a class starts within the counted ranks
+    depth, classes, tie = k if k < WHOLE else LONG, 0, 0
+    for place in range(n):
+        i = order[place]
+        new_score = place == 0 or s[i] != s[order[place - 1]]
+        if new_score:
+            tie = place
+        if new_score or gain[i] != gain[order[place - 1]]:
+            first[classes] = place
+            counted[classes] = tie < depth
+            classes += 1
+    first[classes] = n
+    total, visited = 0.0, 0
+    pull, curve = np.zeros(classes), np.zeros(classes)
+    for x in range(classes):
+        if not counted[x]:
+            break
+        i, many = order[first[x]], float(first[x + 1] - first[x])
+        for y in range(x + 1, classes):
+            j, others = order[first[y]], float(first[y + 1] - first[y])
+            visited += 1
+            better = 1.0 if gain[i] > gain[j] else -1.0
+            swap = spread[i] if s[i] == s[j] else abs(middle[i] - middle[j])
+            weight = abs(gain[i] - gain[j]) * swap / ideal
+            margin = better * (s[i] - s[j])
+            power = math.exp(-abs(margin))
+            wrong = (power if margin >= 0.0 else 1.0) / (1.0 + power)
+            bending = weight * wrong * (1.0 - wrong)
+            total += many * others * weight * (max(-margin, 0.0) + math.log1p(power))
+            pull[x] -= better * others * weight * wrong
+            pull[y] += better * many * weight * wrong
+            curve[x] += others * bending
+            curve[y] += many * bending
+    for x in range(classes):
+        for place in range(first[x], first[x + 1]):
+            slope[order[place]] = pull[x]
+            bend[order[place]] = curve[x]
+    return total, visited
+
+
 @njit(**LANES)
 def lambdarank(scores: Floats, gains: Floats, ideal: Floats, ptr: Ints, k: int, curved: bool) -> Block:
     """Σ |ΔNDCG@k of swapping u and v| · log(1 + e^−(s_u − s_v)) over pairs with gain_u > gain_v."""
@@ -53,6 +113,12 @@ def lambdarank(scores: Floats, gains: Floats, ideal: Floats, ptr: Ints, k: int, 
             continue
         a, b = ptr[q], ptr[q + 1]
         s, gain, slope, bend = scores[a:b], gains[a:b], gradient[a:b], np.zeros(b - a)
+        if b - a > LONG:
+            values[q], _ = long_lambdarank(s, gain, ideal[q], k, slope, bend)
+            if curved:
+                for i in range(b - a):
+                    curvature[a + i] = bend[i]
+            continue
         middle, spread = current_discounts(s, k)
         for u in range(b - a):
             pull, curve = 0.0, 0.0

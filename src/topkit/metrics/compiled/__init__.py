@@ -41,6 +41,8 @@ class Measured:
     def of(cls, data: Dataset, name: str | Metric, convention: str | Convention = "yahoo") -> Measured:
         """The metric of this name, under this convention, on this data."""
         bound, rules = metric(name), convention_named(convention)
+        if rules.ties == "document" and data.doc_ids is None:
+            data = replace(data, doc_ids=data.names_of_documents())
         make = bound.measure.compiled
         input_order = rules.ties == "input" and not rules.single_precision
         fast = make(data, bound.depth, rules, **dict(bound.settings)) if make and input_order else None
@@ -69,8 +71,9 @@ class Measured:
 def worst_ties(data: Dataset) -> Dataset:
     """The same documents with labels ascending within each query, so that ties count against a ranker.
 
-    Measures break ties by input order. In training that would reward chance, and the result would depend on
-    the order of rows; with this order, a feature without information has no value.
+    Most conventions break ties by input order. In training that would reward chance, and the result would
+    depend on the order of rows; with this order, a feature without information has no value. Under a
+    convention that sorts ties by document id (``trec``), the ids decide and this order changes nothing.
     """
     rows = np.lexsort((data.y, data.query_index))
     return replace(

@@ -43,6 +43,7 @@ class EffortTrees(ABC):
     def train(self, job: Job) -> tuple[Trees, list[Trace]]:
         """The trees; the traces of the metric (or of the effort) and of the contradicting training pairs."""
         # The first trees leave most scores equal, and in a file sorted by label such ties would look best.
+        # This holds for conventions that keep the input order of ties; under trec the document ids decide.
         valid = None if job.valid is None else worst_ties(job.valid)
         effort = self.effort(job)
         scorer = TreeScorer(

@@ -36,7 +36,8 @@ def write_dataset(data: Dataset, path: Path) -> None:
 
 
 def print_size(data: Dataset, path: Path) -> None:
-    """Print the size of a data set that was written."""
+    """Print the size of a data set that was written, to standard error if the data went to standard output."""
+    from topkit.data.writers import is_standard_output
     from topkit.reporting.words import counted
 
     sizes = [
@@ -44,4 +45,4 @@ def print_size(data: Dataset, path: Path) -> None:
         counted(len(data), "document"),
         counted(data.n_features, "feature"),
     ]
-    typer.echo(f"{path}: {', '.join(sizes)}, {data.truth}")
+    typer.echo(f"{path}: {', '.join(sizes)}, {data.truth}", err=is_standard_output(path))

@@ -57,13 +57,13 @@ def written_whole(path: str | PathLike[str]) -> Iterator[Path]:
     if target is None:
         import tempfile
 
-        with _explained(path), tempfile.TemporaryDirectory(prefix="topkit-") as folder:
+        with write_errors(path), tempfile.TemporaryDirectory(prefix="topkit-") as folder:
             temporary = Path(folder, "content")
             yield temporary
             with _direct(path) as stream, temporary.open("rb") as content:
                 shutil.copyfileobj(content, stream)
         return
-    with _explained(path), _replacing(target) as temporary:
+    with write_errors(path), _replacing(target) as temporary:
         yield temporary
 
 
@@ -76,7 +76,7 @@ def text_writer(path: str | PathLike[str]) -> Iterator[IO[str]]:
     compressed = str(path).endswith(".gz")
     target = _regular_target(path)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_explained(path))
+        stack.enter_context(write_errors(path))
         if target is None:
             raw = stack.enter_context(_direct(path))
         else:
@@ -186,28 +186,30 @@ def _direct(path: str | PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _explained(path: str | PathLike[str]) -> Iterator[None]:
-    """Turn an OSError that concerns the file being written into a WriteError."""
+def write_errors(path: str | PathLike[str]) -> Iterator[None]:
+    """Turn an OSError that concerns the file or folder being written into a WriteError."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.errno in _FULL or _concerns(error, path):
+        # NumPy's short write has no error number.
+        short = error.errno is None and "requested and" in str(error)
+        if short or error.errno in _FULL or _concerns(error, path):
             raise _write_error(error, path) from None
         raise
 
 
 def _concerns(error: OSError, path: str | PathLike[str]) -> bool:
-    """Whether an error names the file or its temporary file."""
-    if not isinstance(error.filename, str):
+    """Whether an error names the file, its temporary file, or a file in the folder."""
+    if not isinstance(error.filename, str | PathLike):
         return False
-    target = Path(os.path.realpath(path))
-    named = Path(error.filename)
+    target, named = Path(os.path.realpath(path)), Path(os.path.abspath(error.filename))
     return (
-        error.filename == os.fspath(path)
-        or named == target
-        or named.name.startswith(_temporary_start(target))
+        os.fspath(error.filename) == os.fspath(path)
+        or named.is_relative_to(target)
+        or named.is_relative_to(os.path.abspath(path))
+        or (named.parent == target.parent and named.name.startswith(_temporary_start(target)))
     )
 
 

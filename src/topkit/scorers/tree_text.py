@@ -30,8 +30,6 @@ _PER_SPLIT = (
 )  # fmt: skip
 _PER_LEAF = ("leaf_value", "leaf_weight", "leaf_count")
 _WHOLE = ("split_feature", "decision_type", "left_child", "right_child", "leaf_count", "internal_count")
-_FINITE = ("threshold", "leaf_value")
-"""The numbers that scores depend on; the others only describe how the trees were grown."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,10 @@ def _array(text: str, name: str, size: int, where: str) -> NDArray[np.float64] |
     values = np.array(text.split(" "), np.int64 if whole else np.float64)
     if len(values) != size:
         raise ValueError(f"{where}: expected {size} numbers in {name}, got {len(values)}")
-    if name in _FINITE and not np.isfinite(values).all():
+    # A split that separates missing values from all others has an infinite threshold.
+    if (name == "threshold" and np.isnan(values).any()) or (
+        name == "leaf_value" and not np.isfinite(values).all()
+    ):
         raise ValueError(f"{where}: {name} must be finite")
     return values
 

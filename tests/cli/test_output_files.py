@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import topkit as tk
+from topkit import cli
 from topkit.rankers.checks import easy_data
 
 
@@ -34,32 +35,45 @@ WRITING = {
 }
 
 
-def topkit(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "topkit", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+Captured = pytest.CaptureFixture[bytes]
+
+
+def topkit(captured: Captured, *words: str) -> tuple[int, bytes, str]:
+    """The exit code, the standard output and the standard error of a command."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["topkit", *words])
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+    output, errors = captured.readouterr()
+    return int(exit_.value.code or 0), output, errors.decode()
 
 
 @pytest.mark.parametrize("name", WRITING)
-def test_a_dash_writes_the_content_and_nothing_else_to_standard_output(name: str, folder: Path) -> None:
+def test_a_dash_writes_the_content_and_nothing_else_to_standard_output(
+    name: str, folder: Path, capfdbinary: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
     before = sorted(os.listdir(folder))
-    to_file, to_output = topkit(folder, *WRITING[name], "written"), topkit(folder, *WRITING[name], "-")
-    assert (to_file.returncode, to_output.returncode) == (0, 0), to_output.stderr
+    assert topkit(capfdbinary, *WRITING[name], "written")[0] == 0
+    code, output, errors = topkit(capfdbinary, *WRITING[name], "-")
+    assert code == 0, errors
     written = (folder / "written").read_bytes()
     (folder / "written").unlink()
-    assert to_output.stdout == written
+    assert output == written
     assert sorted(os.listdir(folder)) == before
 
 
-@pytest.mark.parametrize("name", ["train", "score", "export"])
-def test_a_full_disk_or_a_folder_is_one_line_and_exit_code_1(name: str, folder: Path) -> None:
+@pytest.mark.parametrize("name", WRITING)
+def test_a_full_disk_or_a_folder_is_one_line_and_exit_code_1(
+    name: str, folder: Path, capfdbinary: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
     before = sorted(os.listdir(folder))
     for out, message in (("/dev/full", "the disk is full"), (".", "this is a folder, not a file")):
-        result = topkit(folder, *WRITING[name], out)
-        *_, last = result.stderr.decode().splitlines()
-        assert result.returncode == 1
-        assert last.startswith("topkit: ")
-        assert message in last
-        assert "Traceback" not in result.stderr.decode()
+        code, output, errors = topkit(capfdbinary, *WRITING[name], out)
+        assert (code, output) == (1, b"")
+        assert errors.splitlines()[-1].startswith("topkit: ")
+        assert message in errors.splitlines()[-1]
     assert sorted(os.listdir(folder)) == before
 
 

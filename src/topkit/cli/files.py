@@ -36,7 +36,7 @@ def write_dataset(data: Dataset, path: Path) -> None:
 
 
 def print_size(data: Dataset, path: Path) -> None:
-    """Print the size of a data set that was written, to standard error if the data went to standard output."""
+    """Print the size of a data set that was written; standard output is for data if it is the path."""
     from topkit.data.writers import is_standard_output
     from topkit.reporting.words import counted
 

@@ -31,7 +31,7 @@ FORMAT = 2
 """Version of the files; an index of another version must be built again."""
 DESCRIPTION = "index.json"
 """Names the folder of the arrays; a folder without it is not an index."""
-STREAM_ARRAYS = {
+STREAM_ARRAYS: dict[str, type[np.generic]] = {
     "ptr": np.int64, "docs": np.int32, "counts": np.int32, "lengths": np.int32, "distinct": np.int32,
     "occurrences": np.int64,
 }  # fmt: skip
@@ -58,10 +58,13 @@ def replacing_index(place: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     with write_errors(place):
         is_new = not place.exists()
         place.mkdir(parents=True, exist_ok=True)
-        building = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=place))
         facts: dict[str, Any] = {}
+        held = contextlib.ExitStack()
+        with _locked(place):  # another build must not take the folder for that of a killed process
+            building = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=place))
+            held.enter_context(_locked(building))
         try:
-            with _locked(building):
+            with held:
                 yield building, facts
                 _publish(place, building, facts)
         finally:

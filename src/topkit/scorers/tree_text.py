@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +112,7 @@ def _checked_tree(block: str, number: int, features: int) -> str:
     if fields.get("num_cat") != "0" or fields.get("is_linear", "0") != "0":
         raise ValueError(f"{where} has categories or linear leaves, which topkit does not train")
     lines = [f"num_leaves={leaves}", "num_cat=0"]
-    arrays: dict[str, NDArray[np.float64] | NDArray[np.int64]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
     sizes = dict.fromkeys(_PER_SPLIT, leaves - 1) | dict.fromkeys(_PER_LEAF, leaves)
     for name in (*_PER_SPLIT[:6], *_PER_LEAF, *_PER_SPLIT[6:]):
         text = fields.get(name, "")
@@ -127,11 +128,11 @@ def _checked_tree(block: str, number: int, features: int) -> str:
     return f"Tree={number}\n" + "\n".join(lines) + "\n\n\n"
 
 
-def _array(text: str, name: str, size: int, where: str) -> NDArray[np.float64] | NDArray[np.int64]:
+def _array(text: str, name: str, size: int, where: str) -> NDArray[Any]:
     whole = name in _WHOLE
     if not (_INTEGERS if whole else _FLOATS).fullmatch(text):
         raise ValueError(f"{where}: {name} must be numbers separated by spaces")
-    values = np.array(text.split(" "), np.int64 if whole else np.float64)
+    values: NDArray[Any] = np.array(text.split(" "), np.int64 if whole else np.float64)
     if len(values) != size:
         raise ValueError(f"{where}: expected {size} numbers in {name}, got {len(values)}")
     # A split that separates missing values from all others has an infinite threshold.
@@ -142,9 +143,7 @@ def _array(text: str, name: str, size: int, where: str) -> NDArray[np.float64] |
     return values
 
 
-def _check_structure(
-    arrays: dict[str, NDArray[np.float64] | NDArray[np.int64]], leaves: int, features: int, where: str
-) -> None:
+def _check_structure(arrays: dict[str, NDArray[Any]], leaves: int, features: int, where: str) -> None:
     """Every split and every leaf must be reached from the root exactly once."""
     feature = arrays["split_feature"]
     if feature.min() < 0 or feature.max() >= features:

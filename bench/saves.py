@@ -1,7 +1,7 @@
 """Saves and loads at the same time, and bombs: ``python -m bench.saves``.
 
-Processes save and load one model file, and build and open one index, side by side. A failure is an exception of
-a save or a build; a broken read is a load that fails or gives other scores or documents than a whole file would.
+Processes save and load one model file, and build and open one index, side by side. A failure is an exception
+of a save or a build; a broken read is a load that fails or gives other scores or documents than a whole file.
 """
 
 from __future__ import annotations

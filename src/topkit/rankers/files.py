@@ -19,7 +19,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from os import PathLike, fspath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,7 +173,7 @@ def _no_constant(name: str) -> float:
 def _array(archive: zipfile.ZipFile, name: str, file: str) -> NDArray[Any]:
     """An array, read straight into its memory after its header was compared with the size of the entry."""
     try:
-        with archive.open(name) as stream:
+        with cast(zipfile.ZipExtFile, archive.open(name)) as stream:
             major, _ = np.lib.format.read_magic(stream)
             read_header = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
             shape, column_first, dtype = read_header[major](stream)

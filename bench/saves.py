@@ -82,18 +82,26 @@ def build_and_open(work: tuple[str, int, int]) -> tuple[int, int]:
 def bombs(folder: Path) -> None:
     """Print the largest resident size of a process that loads each bomb."""
     cases = {
-        "manifest of 2 GB": {"manifest.json": 2000},
-        "array of 2 GB": {"manifest.json": 1, "arrays/weights.npy": 2000},
-        "text of 2 GB": {"manifest.json": 1, "texts/trees.txt": 2000},
+        "manifest of 1 GB": {"manifest.json": 1000},
+        "array of 1 GB": {"manifest.json": 1, "arrays/weights.npy": 1000},
+        "text of 1 GB": {"manifest.json": 1, "texts/trees.txt": 1000},
         "array of 60 MB": {"arrays/weights.npy": 60},
+        "text of 60 MB": {"texts/trees.txt": 60},
     }
     for name, entries in cases.items():
         path = folder / "bomb"
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             if "manifest.json" not in entries:
-                archive.writestr("manifest.json", '{"format": "topkit-ranker", "version": 1, "values": {}}')
+                archive.writestr(
+                    "manifest.json",
+                    '{"format": "topkit-ranker", "version": 1, "values": {"bias": 0}, '
+                    '"ranker": "listnet", "model": "linear"}',
+                )
             for entry, megabytes in entries.items():
                 with archive.open(entry, "w", force_zip64=True) as stream:
+                    if entry.endswith(".npy"):
+                        header = {"descr": "<f8", "fortran_order": False, "shape": (megabytes << 17,)}
+                        np.lib.format.write_array_header_1_0(stream, header)
                     for _ in range(megabytes):
                         stream.write(bytes(1 << 20))
         size = path.stat().st_size / 1e6

@@ -17,6 +17,7 @@ from topkit import cli
 from topkit.compute import MissingExtraError
 from topkit.compute.cluster import ClusterError
 from topkit.data import InputError
+from topkit.data.errors import WriteError
 from topkit.data.settings import settings_of
 
 
@@ -60,6 +61,9 @@ def test_help_imports_no_numpy() -> None:
             "topkit: torch is not installed; run: pip install 'topkit[torch]'\n",
         ),
         (KeyboardInterrupt(), 130, "topkit: interrupted\n"),
+        (WriteError("full", file="x"), 1, "topkit: x: full\n"),
+        (OSError(28, "No space left on device"), 1, "topkit: No space left on device\n"),
+        (PermissionError(13, "Permission denied", "x"), 1, "topkit: x: Permission denied\n"),
     ],
 )
 def test_errors_that_a_user_can_fix_are_one_line(

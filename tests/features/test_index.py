@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,7 @@ from hypothesis import strategies as st
 
 from topkit.compute import MissingExtraError
 from topkit.data import InputError
+from topkit.data.errors import WriteError
 from topkit.features import (
     Analyser,
     Document,
@@ -92,8 +96,8 @@ def test_the_index_is_the_same_for_any_number_of_threads(
     for threads in ("1", "3"):
         monkeypatch.setenv("TOPKIT_THREADS", threads)
         build_index(documents, tmp_path / threads)
-    for file in sorted((tmp_path / "1").iterdir()):
-        assert file.read_bytes() == (tmp_path / "3" / file.name).read_bytes()
+    for file in arrays_of(tmp_path / "1").iterdir():
+        assert file.read_bytes() == (arrays_of(tmp_path / "3") / file.name).read_bytes()
 
 
 def test_analyser_stems_as_snowball_does() -> None:
@@ -193,3 +197,160 @@ def test_a_missing_stemmer_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(MissingExtraError, match=r"topkit\[text\]"):
         Analyser()
     assert Analyser(language=None).terms("The wings") == ["wings"]
+
+
+DOCUMENTS = [
+    Document(f"d{i}", {"title": f"wing {i}", "body": f"flow over wing {i % 3}", "url": f"u{i}"})
+    for i in range(40)
+]
+
+
+def test_field_names_are_not_file_names(tmp_path: Path) -> None:
+    names = ["../x", "/x/y", "a/b", "CON", "title.ptr", "é\udc80"]
+    documents = [Document(f"d{i}", dict.fromkeys(names, f"wing {i}")) for i in range(3)]
+    index = build_index(documents, tmp_path / "index")
+    assert list(index.streams) == [*names, "whole"]
+    assert os.listdir(tmp_path) == ["index"]
+    assert open_index(tmp_path / "index").stream("../x").lengths.tolist() == [2, 2, 2]
+
+
+def test_rebuilding_leaves_the_index_of_a_process_that_holds_it(tmp_path: Path) -> None:
+    held = build_index(DOCUMENTS, tmp_path)
+    ids, docs = held.doc_ids.tolist(), np.array(held.stream("body").docs)
+    build_index(DOCUMENTS[:2], tmp_path)
+    assert held.doc_ids.tolist() == ids
+    assert np.array_equal(held.stream("body").docs, docs)
+    assert len(open_index(tmp_path)) == 2
+    assert len(os.listdir(tmp_path)) == 2, "the description and one folder of arrays"
+
+
+@pytest.mark.parametrize(
+    "error", [InputError("wrong"), KeyboardInterrupt(), OSError(28, "No space left on device")]
+)
+def test_a_failed_build_leaves_the_old_index(error: BaseException, tmp_path: Path) -> None:
+    def documents() -> Iterator[Document]:
+        yield DOCUMENTS[0]
+        raise error
+
+    with pytest.raises(type(error) if not isinstance(error, OSError) else WriteError):
+        build_index(documents(), tmp_path / "new")
+    assert os.listdir(tmp_path) == []
+    build_index(DOCUMENTS, tmp_path)
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises((InputError, KeyboardInterrupt)):
+        build_index(documents(), tmp_path)
+    assert sorted(os.listdir(tmp_path)) == before
+    assert len(open_index(tmp_path)) == 40
+
+
+def test_the_rest_of_a_killed_build_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".building-killed").mkdir(parents=True)
+    build_index(DOCUMENTS, tmp_path)
+    assert not (tmp_path / ".building-killed").exists()
+
+
+def test_builds_and_readers_at_the_same_time(tmp_path: Path) -> None:
+    build_index(DOCUMENTS, tmp_path)
+    failures: list[BaseException] = []
+
+    def build(size: int) -> None:
+        for _ in range(3):
+            build_index(DOCUMENTS[:size], tmp_path)
+
+    def read() -> None:
+        for _ in range(60):
+            index = open_index(tmp_path)
+            assert index.doc_ids.tolist() == [document.id for document in DOCUMENTS[: len(index)]]
+            assert len(index.stream("whole").lengths) == len(index)
+
+    def guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(guarded, [lambda: build(10), lambda: build(20), read, read]))
+    assert failures == []
+    assert len(os.listdir(tmp_path)) == 2
+
+
+def arrays_of(folder: Path) -> Path:
+    (arrays,) = folder.glob("arrays-*")
+    return arrays
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("0.docs", np.array([0, 1, 10**6], np.int32)),
+        ("0.ptr", np.array([0, -5, 3], np.int64)),
+        ("0.lengths", np.zeros(39, np.int32)),
+        ("0.counts", np.zeros(3)),
+        ("documents.offsets", np.array([0, 10**12], np.int64)),
+        ("vocabulary.offsets", np.zeros(0, np.int64)),
+        ("urls.bytes", np.zeros((2, 2), np.uint8)),
+    ],
+)
+def test_arrays_that_contradict_each_other(name: str, array: np.ndarray, tmp_path: Path) -> None:
+    build_index(DOCUMENTS, tmp_path)
+    np.save(arrays_of(tmp_path) / f"{name}.npy", array)
+    with pytest.raises(InputError, match=r"the index is damaged .*; build it again"):
+        open_index(tmp_path)
+
+
+def test_document_numbers_out_of_range(tmp_path: Path) -> None:
+    """Only the content of one posting is wrong, all sizes are right."""
+    docs = np.array(build_index(DOCUMENTS, tmp_path).stream("title").docs)
+    for wrong in (-1, 40):
+        docs[3] = wrong
+        np.save(arrays_of(tmp_path) / "0.docs.npy", docs)
+        with pytest.raises(InputError, match=r"0\.docs: a number is out of range"):
+            open_index(tmp_path)
+
+
+def test_every_file_cut_short_missing_or_foreign(tmp_path: Path) -> None:
+    build_index(DOCUMENTS, tmp_path)
+    for path in arrays_of(tmp_path).iterdir():
+        whole = path.read_bytes()
+        for content in (
+            b"",
+            whole[:20],
+            whole[:-1],
+            b"PK\3\4" + whole,
+            b"\x93NUMPY\1\0\xff\xff" + whole[10:],
+        ):
+            path.write_bytes(content)
+            with pytest.raises(InputError, match="damaged"):
+                open_index(tmp_path)
+        path.unlink()
+        with pytest.raises(InputError, match="damaged"):
+            open_index(tmp_path)
+        path.write_bytes(whole)
+    assert len(open_index(tmp_path)) == 40
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 1}, {"format": True}, {"arrays": "../elsewhere"}, {"arrays": 3}, {"streams": []},
+        {"streams": ["a", "a", "b", "c"]}, {"streams": [1, 2, 3, 4]}, {"streams": 7}, {"analyser": None},
+        {"analyser": {"language": "klingon", "stop_words": [], "pattern": "x"}},
+        {"analyser": {"language": None, "stop_words": [[]], "pattern": "x"}},
+        {"analyser": {"language": None, "stop_words": [], "pattern": 3}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_descriptions_that_are_wrong(change: dict[str, object], tmp_path: Path) -> None:
+    build_index(DOCUMENTS, tmp_path)
+    path = tmp_path / "index.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InputError):
+        open_index(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"format": 2}'])
+def test_descriptions_that_are_not_descriptions(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "index.json").write_bytes(content)
+    with pytest.raises(InputError, match="the index is damaged"):
+        open_index(tmp_path)

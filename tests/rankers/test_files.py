@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -139,9 +141,170 @@ def test_missing_files_and_folders(tmp_path: Path, model: Path) -> None:
         tk.load_ranker(tmp_path / "nowhere")
     with pytest.raises(tk.InputError, match="cannot read the file"):
         tk.load_ranker(tmp_path)
-    with pytest.raises(tk.InputError, match="folder does not exist"):
+    with pytest.raises(tk.InputError, match=r"the folder .*nowhere does not exist"):
         tk.load_ranker(model).save(tmp_path / "nowhere" / "model")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("hello", "world")
     with pytest.raises(tk.InputError, match="no manifest"):
         tk.load_ranker(tmp_path / "other.zip")
+
+
+def npy(array: object) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, np.asarray(array))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, np.nan], "must be finite"),
+        ([1.0, -np.inf], "must be finite"),
+        ([1.0], "expected 2 weights, got 1"),
+        ([1.0, 2.0, 3.0], "expected 2 weights, got 3"),
+        ([[1.0, 2.0]], "expected numbers in 1 dimension"),
+        (["1", "2"], "not a valid array"),
+        ([1j, 2.0], "not a valid array"),
+        ([True, False], "expected numbers"),
+        (np.array(["2020-01-01"], "M8[D]"), "not a valid array"),
+    ],
+    ids=str,
+)
+def test_weights_that_are_not_finite_numbers_one_per_feature(
+    model: Path, weights: object, message: str
+) -> None:
+    with pytest.raises(tk.InputError, match=message):
+        tk.load_ranker(rewritten(model, {}, {"arrays/weights.npy": npy(weights)}))
+
+
+FEATURES = {"normalisation": "z-score", "names": ["1", "2", "3", "4"], "named": False, "columns": [0, 2]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": True},
+        {"version": 1.0},
+        {"version": [1]},
+        {"ranker": ["focusednet"]},
+        {"model": {}},
+        {"model": "boosted-trees"},
+        {"values": {"bias": True}},
+        {"values": {"bias": 1e999}},
+        {"values": {"bias": "0"}},
+        {"values": {"bias": 10**400}},
+        {"settings": None},
+        {"provenance": 3},
+        *({"features": FEATURES | change} for change in (
+            {"columns": [0, 4]}, {"columns": [0, -1]}, {"columns": [0, 0]}, {"columns": [0, True]},
+            {"columns": [0, 1.0]}, {"columns": "01"}, {"columns": []}, {"columns": [[0], [1]]},
+            {"named": 1}, {"names": "1234"}, {"names": [1, 2, 3, 4]}, {"normalisation": []},
+        )),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_manifests_that_contradict_themselves(model: Path, change: dict[str, object]) -> None:
+    with pytest.raises(tk.InputError):
+        tk.load_ranker(rewritten(model, change))
+
+
+def test_manifests_that_are_not_json(model: Path) -> None:
+    for text in (
+        "[" * 100_000,
+        '{"a": NaN}',
+        '{"a": 1' + "0" * 5000 + "}",
+        "\udc80".encode("utf-8", "surrogatepass"),
+    ):
+        content = text if isinstance(text, bytes) else text.encode()
+        with zipfile.ZipFile(model, "w") as archive:
+            archive.writestr("manifest.json", content)
+        with pytest.raises(tk.InputError, match="not valid JSON"):
+            tk.load_ranker(model)
+
+
+def test_two_entries_with_one_name_are_refused(model: Path) -> None:
+    with zipfile.ZipFile(model, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("arrays/weights.npy", npy([9.0, 9.0]))
+    with pytest.raises(tk.InputError, match="two entries with one name"):
+        tk.load_ranker(model)
+
+
+def test_an_array_larger_than_its_entry_is_refused_before_it_is_made(model: Path) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+    with pytest.raises(tk.InputError, match="needs 8000000000000 bytes"):
+        tk.load_ranker(rewritten(model, {}, {"arrays/weights.npy": header.getvalue() + b"0" * 16}))
+
+
+def write_bomb(path: Path, entries: dict[str, int]) -> None:
+    """A zip file with a good manifest and entries of so many megabytes of zeros."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, megabytes in entries.items():
+            with archive.open(name, "w") as stream:
+                for _ in range(megabytes):
+                    stream.write(bytes(1 << 20))
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"manifest.json": 9},
+        {"manifest.json": 1, "arrays/weights.npy": 300},
+        {"manifest.json": 1, "texts/trees.txt": 300},
+        {"manifest.json": 1, **{f"arrays/{i}.npy": 30 for i in range(10)}},
+    ],
+    ids=str,
+)
+def test_bombs_are_refused_before_they_are_unpacked(
+    entries: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_bomb(tmp_path / "bomb", entries)
+    assert (tmp_path / "bomb").stat().st_size < 1 << 20
+
+    def unpack(*_: object) -> None:
+        raise AssertionError("the file was unpacked")
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", unpack)
+    with pytest.raises(tk.InputError, match=r"unpacks to .* MB|manifest .* larger"):
+        tk.load_ranker(tmp_path / "bomb")
+
+
+def test_too_many_entries_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "many", "w") as archive:
+        for i in range(25_000):
+            archive.writestr(f"arrays/{i}.npy", b"")
+    with pytest.raises(tk.InputError, match="more than 20,000 entries"):
+        tk.load_ranker(tmp_path / "many")
+
+
+def test_a_table_of_equal_numbers_is_not_taken_for_a_bomb(tmp_path: Path) -> None:
+    data = easy_data(8)
+    fitted = tk.ranker("click-label", slots=1 << 20).fit(data)
+    fitted.save(tmp_path / "model")
+    assert np.array_equal(tk.load_ranker(tmp_path / "model").score(data), fitted.score(data))
+
+
+def test_saving_follows_links_and_keeps_permissions(model: Path, tmp_path: Path) -> None:
+    model.chmod(0o600)
+    (tmp_path / "link").symlink_to(model)
+    tk.load_ranker(model).save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert model.stat().st_mode & 0o777 == 0o600
+    assert sorted(os.listdir(tmp_path)) == ["link", "model"]
+
+
+def test_saves_and_loads_at_the_same_time(model: Path) -> None:
+    ranker, failures = tk.load_ranker(model), []
+
+    def work(_: int) -> None:
+        try:
+            for _ in range(10):
+                ranker.save(model)
+                tk.load_ranker(model)
+        except Exception as error:
+            failures.append(error)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert failures == []
+    assert os.listdir(model.parent) == ["model"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from importlib import import_module
+from typing import NoReturn
 
 import typer
 
@@ -36,6 +37,9 @@ COMMANDS: dict[str, str] = {
 
 NO_ARGUMENTS = ("demo", "rankers", "losses", "measures", "strategies", "aggregators")
 """Commands that do something useful without arguments; the others print their help."""
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
@@ -74,7 +78,11 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an error that the user can fix is one line and exit code 2."""
+    """Run the command line; an error that the user can fix is one line and exit code 2.
+
+    A file that cannot be read or written (full disk, missing permission) is one line and exit code 1; Ctrl-C
+    is one line and exit code 130.
+    """
     called = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
         command_line([called] if called in COMMANDS else COMMANDS)()
@@ -82,13 +90,32 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except KeyboardInterrupt:
-        print("topkit: interrupted", file=sys.stderr)
-        sys.exit(130)
+        _end(INTERRUPTED, "interrupted")
+    except SystemExit as exit_:
+        # Typer turns Ctrl-C into an exit without a word; a command with a line of its own has no such cause.
+        if isinstance(getattr(exit_.__context__, "__cause__", None), KeyboardInterrupt):
+            _end(INTERRUPTED, "interrupted")
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        _end(1, reason if error.filename is None else f"{error.filename}: {reason}")
     except Exception as error:
         if not _can_be_fixed_by_the_user(error):
             raise
-        print(f"topkit: {error}", file=sys.stderr)
-        sys.exit(2)
+        _end(_exit_code(error), str(error))
+
+
+def _end(code: int, message: str) -> NoReturn:
+    """Print one line and exit."""
+    print(f"topkit: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _exit_code(error: Exception) -> int:
+    """1 if a file cannot be written, 2 if the input is wrong."""
+    from topkit.data.errors import WriteError
+
+    return 1 if isinstance(error, WriteError) else 2
 
 
 def _can_be_fixed_by_the_user(error: Exception) -> bool:

@@ -18,9 +18,10 @@ def export(
 
     Example: `topkit export focused.model --to onnx --out focused.onnx`
     """
+    from topkit.data.writers import is_standard_output
     from topkit.export import write_export
     from topkit.rankers import load_ranker
 
     ranker = load_ranker(model)
     write_export(ranker, to, out)
-    typer.echo(f"{out}: {ranker.name} as {to}")
+    typer.echo(f"{out}: {ranker.name} as {to}", err=is_standard_output(out))

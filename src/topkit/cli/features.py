@@ -64,10 +64,14 @@ def build(
 
     Example: `topkit features build docs.jsonl --queries q.tsv --qrels qrels.txt --out data.parquet`
     """
+    from topkit.data import InputError
+    from topkit.data.writers import is_standard_output
     from topkit.features import build_dataset, read_links, read_queries, write_card
     from topkit.reporting.progress import busy
     from topkit.reporting.words import counted
 
+    if is_standard_output(out):
+        raise InputError("the data set and its card are two files", "give --out a file name")
     grades = _grades(qrels)
     texts = read_queries(queries)
     indexed = _index(corpus, format_name, index or Path(f"{out}.index"), fields, language, stop)

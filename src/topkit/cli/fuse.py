@@ -42,6 +42,7 @@ def fuse(
     from topkit.cli.shared import fusion_settings
     from topkit.compute import NotConverged
     from topkit.data import write_run
+    from topkit.data.writers import is_standard_output
     from topkit.fusion import fuse as combine
     from topkit.fusion.formats import read_rankings, write_ranking_table
     from topkit.reporting.progress import counter, progress
@@ -60,11 +61,13 @@ def fuse(
         write_ranking_table([fusion.run], out)
     else:
         write_run(fusion.run, out)
-    typer.echo(f"{out}: {counted(len(runs), 'ranking')}, {counted(len(fusion.run), 'query')}, {method}")
+    aside = is_standard_output(out)
+    sizes = f"{counted(len(runs), 'ranking')}, {counted(len(fusion.run), 'query')}"
+    typer.echo(f"{out}: {sizes}, {method}", err=aside)
     if not fusion.converged:
         typer.echo(f"{method} did not converge in {len(fusion.trace) - 1} steps", err=True)
     if explain:
-        typer.echo(explanation(fusion))
+        typer.echo(explanation(fusion), err=aside)
 
 
 def explanation(fusion: Fusion) -> str:

@@ -40,7 +40,8 @@ def write_dataset(data: Dataset, path: Path) -> None:
 
 
 def save_dataset(data: Dataset, path: Path) -> None:
-    """Write a data set and print its size."""
+    """Write a data set and print its size; to standard error if the data goes to standard output."""
+    from topkit.data.writers import is_standard_output
     from topkit.reporting.words import counted
 
     write_dataset(data, path)
@@ -49,7 +50,7 @@ def save_dataset(data: Dataset, path: Path) -> None:
         counted(len(data), "document"),
         counted(data.n_features, "feature"),
     ]
-    typer.echo(f"{path}: {', '.join(sizes)}, {data.truth}")
+    typer.echo(f"{path}: {', '.join(sizes)}, {data.truth}", err=is_standard_output(path))
 
 
 def ranker_settings(name: str, texts: Iterable[str]) -> dict[str, Any]:

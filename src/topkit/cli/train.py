@@ -81,6 +81,13 @@ class Options:
         """Whether to train out of core or on a cluster."""
         return self.memory is not None or self.dask is not None
 
+    @property
+    def aside(self) -> bool:
+        """Whether messages go to standard error, because the model goes to standard output."""
+        from topkit.data.writers import is_standard_output
+
+        return is_standard_output(self.out)
+
 
 def train(
     name: Annotated[str, Argument(metavar="RANKER", help="A ranker's name: see `topkit rankers`.")],
@@ -156,8 +163,8 @@ def _train_in_memory(options: Options) -> None:
     if not options.quiet:
         for trial in sorted(trials, key=lambda trial: -trial.measure)[:5]:
             assignments = " ".join(f"{key}={value}" for key, value in trial.settings.items())
-            typer.echo(f"  {trial.measure:.4f}  {assignments or 'defaults'}")
-        _print_summary(learner, options.out, valid)
+            typer.echo(f"  {trial.measure:.4f}  {assignments or 'defaults'}", err=options.aside)
+        _print_summary(learner, options, valid)
 
 
 def _train_in_parts(options: Options) -> None:
@@ -169,7 +176,7 @@ def _train_in_parts(options: Options) -> None:
         learner = _learner_in_parts(options, valid, report)
     learner.save(options.out)
     if not options.quiet:
-        _print_summary(learner, options.out, valid)
+        _print_summary(learner, options, valid)
 
 
 def _learner_in_parts(options: Options, valid: Dataset | None, report: Report) -> Learner:
@@ -195,7 +202,7 @@ def _continue(options: Options, start: Path) -> None:
     labelled = None if options.inputs.train is None else _training_data(options.inputs)
     continue_training(load_ranker(start), labelled, _clicks(options.inputs)).save(options.out)
     if not options.quiet:
-        typer.echo(f"{options.out}: {options.name}, continued from {start}")
+        typer.echo(f"{options.out}: {options.name}, continued from {start}", err=options.aside)
 
 
 def _training_data(inputs: Inputs) -> Dataset:
@@ -236,15 +243,15 @@ def _preferences(options: Options, data: Dataset) -> tuple[dict[str, Any], Prefe
     return settings, Preferences.of_judgments(data, read_preferences(options.inputs.preferences), ties=ties)
 
 
-def _print_summary(learner: Learner, out: Path, valid: Dataset | None) -> None:
+def _print_summary(learner: Learner, options: Options, valid: Dataset | None) -> None:
     model, _ = learner.fitted()
-    parts = [f"{out}: {learner.name}"]
+    parts = [f"{options.out}: {learner.name}"]
     if valid is not None:
         measure = f"{learner.common.metric} ({learner.common.convention})"
         parts.append(f"{measure} {learner.measure_on(valid):.4f} on the validation data")
     parts.append(model.remark)
     if any(trace.reason == "step limit" for trace in learner.traces):
         parts.append("some fits stopped at the step limit")
-    typer.echo("; ".join(filter(None, parts)))
+    typer.echo("; ".join(filter(None, parts)), err=options.aside)
     if details := model.details:
-        typer.echo(details)
+        typer.echo(details, err=options.aside)

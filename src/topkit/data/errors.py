@@ -33,3 +33,10 @@ class InputError(ValueError):
         if self.file is not None and self.line is not None:
             place = f"{self.file}:{self.line}: "
         return place + self.problem + (f"; {self.remedy}" if self.remedy else "")
+
+
+class WriteError(InputError):
+    """A file cannot be written: the disk is full, a folder is in its place, permission is missing.
+
+    The command line prints it like other errors but exits with code 1: the input is not at fault.
+    """

@@ -10,12 +10,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from topkit.data.errors import InputError
+from topkit.data.writers import text_writer as text_writer
+from topkit.data.writers import written_whole as written_whole
 
 CHUNK_BYTES = 4 << 20
 """Bytes per read: small enough to be reused by the allocator and to stay near the caches."""
@@ -137,43 +137,3 @@ def _opened(path: FilePath, compressed: bool) -> Iterator[gzip.GzipFile | io.Fil
         raise InputError("no permission to read the file", "check its permissions", file=path) from None
     with stream:
         yield stream
-
-
-@contextmanager
-def written_whole(path: FilePath) -> Iterator[Path]:
-    """A temporary path that replaces ``path`` when the block succeeds and is deleted when it fails."""
-    import tempfile
-
-    target = Path(path)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except FileNotFoundError:
-        raise InputError(f"the folder {target.parent} does not exist", "create it first", file=path) from None
-    except PermissionError:
-        raise InputError(
-            f"no permission to write to the folder {target.parent}", "choose another", file=path
-        ) from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-@contextmanager
-def text_writer(path: FilePath) -> Iterator[IO[str]]:
-    """A text stream (compressed if ``path`` ends in .gz) that replaces ``path`` when the block succeeds."""
-    with written_whole(path) as temporary:
-        compressed = str(path).endswith(".gz")
-        raw = gzip.GzipFile(temporary, "wb", compresslevel=6) if compressed else io.FileIO(temporary, "wb")
-        with io.TextIOWrapper(raw, encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
-            yield stream

@@ -23,7 +23,8 @@ from topkit.features.filtering import (
     keep_threshold,
     kept_quality,
 )
-from topkit.features.index import Index, Stream, open_index
+from topkit.features.index import Index, Stream
+from topkit.features.index_files import open_index
 from topkit.features.links import LinkGraph, hits, host_rank, pagerank, read_links
 from topkit.features.matches import Candidates, Matches, Queries, analyse_queries
 from topkit.features.meta import Meta, bm25_from_meta, meta_features, write_meta

@@ -16,7 +16,8 @@ from topkit.data import InputError, Strings
 from topkit.data.files import FilePath
 from topkit.features.analyser import WORD, Analyser
 from topkit.features.corpus import Document
-from topkit.features.index import WHOLE, Index, open_index, save_description, save_strings
+from topkit.features.index import WHOLE, Index
+from topkit.features.index_files import described, open_index, replacing_index, save_strings
 from topkit.features.postings import StreamWriter
 
 BLOCK_CHARACTERS = 4 << 20
@@ -37,6 +38,9 @@ def build_index(
 ) -> Index:
     """Index documents into a folder (created if missing) and open the index.
 
+    An index that is already there is replaced when the new one is complete; processes that have opened it
+    keep it.
+
     Each field is a stream; all fields together are the stream ``whole``. Text is read in blocks: a compiled
     scanner numbers the tokens on all threads, each distinct token is stemmed once, and the postings of a
     block go to disk, where they are sorted by term at the end. Terms are numbered by first appearance, so the
@@ -51,25 +55,26 @@ def build_index(
     Index(2 documents, 3 terms, title)
     """
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "index.json").unlink(missing_ok=True)
     source = iter(documents)
     first = next(source, None)
     if first is None:
         raise InputError("no documents to index", "give at least one document")
     names = list(fields or first.fields)
-    if not names or WHOLE in names:
+    if not names or WHOLE in names or len(set(names)) != len(names):
         raise InputError(
-            f"the fields {names} cannot be indexed", f"name at least one field; {WHOLE!r} is reserved"
+            f"the fields {names} cannot be indexed",
+            f"name at least one field, and each only once; {WHOLE!r} is reserved",
         )
-    with tempfile.TemporaryDirectory(prefix=".postings-", dir=place) as scratch:
-        writer = _Writer(names, analyser or Analyser(), Path(scratch), strict=fields is None)
-        blocks = writer.blocks(chain([first], source))
-        while group := list(islice(blocks, thread_count())):
-            writer.add(group)
-            if progress is not None:
-                progress(len(writer.ids))
-        writer.save(place)
+    with replacing_index(place) as (arrays, facts):
+        with tempfile.TemporaryDirectory(prefix=".postings-", dir=arrays) as scratch:
+            writer = _Writer(names, analyser or Analyser(), Path(scratch), strict=fields is None)
+            blocks = writer.blocks(chain([first], source))
+            while group := list(islice(blocks, thread_count())):
+                writer.add(group)
+                if progress is not None:
+                    progress(len(writer.ids))
+            writer.save(arrays)
+        facts.update(described(list(writer.streams), writer.analyser, bool(writer.urls)))
     return open_index(place)
 
 
@@ -184,14 +189,13 @@ class _Writer:
         return np.fromiter(map(known.__getitem__, tokens), np.int32, len(tokens))
 
     def save(self, folder: Path) -> None:
-        """Write the files of the index."""
-        for name, stream in self.streams.items():
-            stream.sort(folder, name)
+        """Write the arrays of the index."""
+        for number, stream in enumerate(self.streams.values()):
+            stream.sort(folder, str(number))
         save_strings(folder, "vocabulary", Strings.of(self.terms))
         save_strings(folder, "documents", Strings.of(self.ids))
         if self.urls:
             save_strings(folder, "urls", Strings.of(self.urls))
-        save_description(folder, list(self.streams), self.analyser, bool(self.urls))
 
 
 def _word_bytes() -> NDArray[np.bool_]:

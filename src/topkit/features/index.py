@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import InputError, Strings
-from topkit.data.files import FilePath
 from topkit.features.analyser import Analyser
 
-FORMAT = 1
-"""Version of the files; an index of another version must be built again."""
 WHOLE = "whole"
 """The stream of all fields of a document together."""
-
-DESCRIPTION = "index.json"
-"""Written last, so that a folder without it is not an index."""
-STREAM_ARRAYS = ("ptr", "docs", "counts", "lengths", "distinct", "occurrences")
-"""The arrays of a stream, one file each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,55 +85,3 @@ class Index:
 
     def __repr__(self) -> str:
         return f"Index({len(self)} documents, {len(self.vocabulary)} terms, {', '.join(self.streams)})"
-
-
-def save_strings(folder: Path, name: str, strings: Strings) -> None:
-    """Write strings as two arrays."""
-    np.save(folder / f"{name}.bytes.npy", strings.blob)
-    np.save(folder / f"{name}.offsets.npy", strings.offsets)
-
-
-def save_description(folder: Path, streams: list[str], analyser: Analyser, urls: bool) -> None:
-    """Write the description, as the last file of an index."""
-    facts = {
-        "format": FORMAT,
-        "streams": streams,
-        "urls": urls,
-        "analyser": {
-            "language": analyser.language,
-            "stop_words": sorted(analyser.stop_words),
-            "pattern": analyser.pattern,
-        },
-    }
-    (folder / DESCRIPTION).write_text(json.dumps(facts, indent=1), encoding="utf-8")
-
-
-def open_index(folder: FilePath) -> Index:
-    """Open the index in a folder; its arrays are memory-mapped, so this is fast and needs little memory."""
-    place = Path(folder)
-    try:
-        facts = json.loads((place / DESCRIPTION).read_text(encoding="utf-8"))
-        if facts["format"] != FORMAT:
-            raise InputError(
-                f"expected index format {FORMAT}, got {facts['format']}", "build it again", file=place
-            )
-        settings = facts["analyser"]
-        analyser = Analyser(settings["language"], frozenset(settings["stop_words"]), settings["pattern"])
-
-        def array(name: str) -> NDArray[np.generic]:
-            return np.load(place / f"{name}.npy", mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
-
-        def strings(name: str) -> Strings:
-            blob, offsets = array(f"{name}.bytes"), array(f"{name}.offsets")
-            return Strings(blob.astype(np.uint8, copy=False), offsets.astype(np.int64, copy=False))
-
-        streams = {
-            name: Stream(*(array(f"{name}.{part}") for part in STREAM_ARRAYS))  # type: ignore[arg-type]
-            for name in facts["streams"]
-        }
-        urls = strings("urls") if facts["urls"] else None
-        return Index(strings("documents"), strings("vocabulary"), streams, analyser, urls)
-    except FileNotFoundError:
-        raise InputError("the folder contains no index", "build one with build_index", file=place) from None
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise InputError(f"the index is damaged ({error})", "build it again", file=place) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,8 +55,7 @@ class StreamWriter:
         np.cumsum(self.frequency, out=ptr[1:])
         size = int(ptr[-1])
         out_docs, out_counts = (
-            np.lib.format.open_memmap(folder / f"{name}.{part}.npy", "w+", np.int32, (max(size, 1),))
-            for part in ("docs", "counts")
+            _new_array(folder / f"{name}.{part}.npy", max(size, 1)) for part in ("docs", "counts")
         )
         at = ptr[:-1].copy()
         for start in range(0, size, MERGE):
@@ -71,3 +71,12 @@ class StreamWriter:
 
     def _file(self, part: str) -> Path:
         return self.stem.with_suffix(f".{part}")
+
+
+def _new_array(path: Path, size: int) -> Ints:
+    """A memory-mapped array whose disk space is reserved: a full disk would end the process later."""
+    array = np.lib.format.open_memmap(path, "w+", np.int32, (size,))
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return array

@@ -12,7 +12,7 @@ from functools import cached_property
 from os import PathLike, fspath
 from typing import Annotated, Any, ClassVar
 
-from topkit.compute import Trace
+from topkit.compute import MissingExtraError, Trace
 from topkit.data import InputError
 from topkit.data.settings import (
     Setting,
@@ -213,7 +213,7 @@ def load_ranker(path: str | PathLike[str]) -> Learner:
     manifest, parts = read_model(path)
     file = fspath(path)
     name, kind = manifest.get("ranker"), manifest.get("model")
-    if name not in RANKERS or kind not in MODELS:
+    if not isinstance(name, str) or not isinstance(kind, str) or name not in RANKERS or kind not in MODELS:
         raise InputError(
             f"this version of topkit does not know the model (kind {kind!r} of the ranker {name!r})",
             "load it with the version of topkit that wrote it",
@@ -222,8 +222,14 @@ def load_ranker(path: str | PathLike[str]) -> Learner:
     try:
         preparation = Preparation.from_dict(manifest["features"])
         model = MODELS[kind].of_parts(parts)
-        return ranker(name, **manifest["settings"]).install(preparation, model, [], manifest["provenance"])
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        if not isinstance(model, Model):
+            raise ValueError(f"a model of kind {kind!r} is a part of other models")
+        model.check_features(preparation.width)
+        learner = ranker(name, **manifest["settings"])
+        return learner.install(preparation, model, [], dict(manifest["provenance"]))
+    except MissingExtraError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise InputError(f"the model file is inconsistent ({error})", file=file) from None
 
 

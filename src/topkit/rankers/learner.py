@@ -89,16 +89,23 @@ class Preparation:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """The preparation of a model file; KeyError, TypeError or ValueError if it is inconsistent."""
-        columns = values["columns"]
-        preparation = cls(
-            str(values["normalisation"]),
-            tuple(str(name) for name in values["names"]),
-            bool(values["named"]),
-            None if columns is None else tuple(int(column) for column in columns),
+        normalisation, names, named, columns = (
+            values[key] for key in ("normalisation", "names", "named", "columns")
         )
-        if preparation.normalisation not in NORMALISATION_NAMES:
-            raise ValueError(f"unknown normalisation {preparation.normalisation!r}")
-        return preparation
+        if normalisation not in NORMALISATION_NAMES:
+            raise ValueError(f"unknown normalisation {normalisation!r}")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("the names of the features must be a list of texts")
+        if not isinstance(named, bool):
+            raise ValueError("'named' must be true or false")
+        if columns is not None:
+            if not columns or len(set(columns)) != len(columns):
+                raise ValueError("the selected columns must be different, and at least one")
+            for column in columns:
+                if type(column) is not int or not 0 <= column < len(names):
+                    raise ValueError(f"the selected column {column!r} is not one of {len(names)}")
+            columns = tuple(columns)
+        return cls(normalisation, tuple(names), named, columns)
 
     @property
     def width(self) -> int:

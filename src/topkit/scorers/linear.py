@@ -42,10 +42,11 @@ class Linear(ScoreModel):
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
-        weights = np.ascontiguousarray(parts.arrays["weights"], np.float64)
-        if weights.ndim != 1:
-            raise ValueError(f"expected one row of weights, got shape {weights.shape}")
-        return cls(weights, float(parts.values["bias"]))
+        return cls(parts.floats("weights"), parts.number("bias"))
+
+    def check_features(self, features: int) -> None:
+        if len(self.weights) != features:
+            raise ValueError(f"expected {features} weights, got {len(self.weights)}")
 
 
 @dataclass(frozen=True)

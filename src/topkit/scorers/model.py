@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,48 @@ class Parts:
     values: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+
+    def floats(self, name: str, dimensions: int = 1) -> Floats:
+        """An array of finite real numbers; ValueError if it is anything else."""
+        array = self.arrays[name]
+        if array.dtype.kind not in "fiu" or array.ndim != dimensions:
+            raise ValueError(
+                f"expected numbers in {dimensions} dimensions in {name!r}, got {array.dtype} {array.shape}"
+            )
+        numbers = np.ascontiguousarray(array, np.float64)
+        if not np.isfinite(numbers).all():
+            raise ValueError(f"the numbers in {name!r} must be finite")
+        return numbers
+
+    def thresholds(self, name: str) -> Floats:
+        """A row of real numbers, which may be infinite but not NaN; ValueError if it is anything else."""
+        array = self.arrays[name]
+        if array.dtype.kind not in "fiu" or array.ndim != 1 or np.isnan(array).any():
+            raise ValueError(f"expected a row of numbers in {name!r}, got {array.dtype} {array.shape}")
+        return np.ascontiguousarray(array, np.float64)
+
+    def integers(self, name: str, low: int = 0, high: int = 2**31 - 1) -> NDArray[np.int64]:
+        """A row of whole numbers from ``low`` to ``high``; ValueError if it is anything else."""
+        array = self.arrays[name]
+        if array.dtype.kind not in "iu" or array.ndim != 1:
+            raise ValueError(f"expected a row of integers in {name!r}, got {array.dtype} {array.shape}")
+        if array.size and not (low <= int(array.min()) and int(array.max()) <= high):
+            raise ValueError(f"the integers in {name!r} must be from {low} to {high}")
+        return np.ascontiguousarray(array, np.int64)
+
+    def number(self, name: str) -> float:
+        """A finite real number among the values; ValueError if it is anything else."""
+        value = self.values[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"expected a finite number for {name!r}, got {str(value)[:40]}")
+        return float(value)
+
+    def count(self, name: str, low: int = 0, high: int = 2**31 - 1) -> int:
+        """A whole number among the values, from ``low`` to ``high``; ValueError if it is anything else."""
+        value = self.values[name]
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise ValueError(f"expected an integer from {low} to {high} for {name!r}, got {str(value)[:40]}")
+        return value
 
 
 class Model(ABC):
@@ -64,6 +107,9 @@ class Model(ABC):
     def of_parts(cls, parts: Parts) -> Self:
         """Rebuild the model; raises KeyError, TypeError or ValueError if the parts are inconsistent."""
         raise ValueError(f"a model of kind {cls.kind!r} cannot be loaded")
+
+    def check_features(self, features: int) -> None:  # noqa: B027 (foreign models need not check)
+        """Raise ValueError if the model cannot score data with this many prepared features."""
 
 
 class ScoreModel(Model):

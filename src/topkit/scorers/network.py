@@ -26,6 +26,8 @@ __all__ = [
 
 ACTIVATIONS = ("relu", "tanh")
 """Activations of hidden layers."""
+MAX_LAYERS = 1000
+"""Layers in a model file; the limit keeps a damaged number from being counted to."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,21 @@ class Network(ScoreModel):
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
         layers = tuple(
-            (parts.arrays[f"matrix{i}"].astype(np.float64), parts.arrays[f"bias{i}"].astype(np.float64))
-            for i in range(int(parts.values["layers"]))
+            (parts.floats(f"matrix{i}", 2), parts.floats(f"bias{i}"))
+            for i in range(parts.count("layers", 1, MAX_LAYERS))
         )
         if parts.values["activation"] not in ACTIVATIONS:
             raise ValueError(f"unknown activation {parts.values['activation']!r}")
+        sizes = [len(matrix) for matrix, _ in layers] + [1]
+        for i, (matrix, bias) in enumerate(layers):
+            if matrix.shape != (sizes[i], sizes[i + 1]) or bias.shape != (sizes[i + 1],):
+                raise ValueError(f"the sizes of layer {i} do not match the next layer")
         return cls(layers, parts.values["activation"])
+
+    def check_features(self, features: int) -> None:
+        inputs = len(self.layers[0][0])
+        if inputs != features:
+            raise ValueError(f"the network has {inputs} inputs, the model {features} features")
 
 
 def initial_layers(sizes: list[int], activation: str, seed: int) -> list[tuple[Floats, Floats]]:

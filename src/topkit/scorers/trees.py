@@ -13,6 +13,7 @@ from topkit.data import Dataset, InputError
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.scorers.adam import report_epoch
 from topkit.scorers.model import Floats, HasCurvature, Job, Parts, ScoreModel
+from topkit.scorers.tree_text import TreeText, checked_trees
 
 SMALL = 20_000
 """Up to this many documents, one thread grows the trees: more would mostly wait for each other."""
@@ -27,11 +28,16 @@ class Trees(ScoreModel):
     text: str
 
     @cached_property
+    def checked(self) -> TreeText:
+        """The trees after a check of every number; ValueError if the text is inconsistent."""
+        return checked_trees(self.text)
+
+    @cached_property
     def booster(self) -> Any:
         import lightgbm
 
         try:
-            return lightgbm.Booster(model_str=self.text)
+            return lightgbm.Booster(model_str=self.checked.text)
         except lightgbm.basic.LightGBMError as error:
             raise ValueError(f"LightGBM cannot read the trees: {error}") from None
 
@@ -45,8 +51,14 @@ class Trees(ScoreModel):
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
         model = cls(parts.texts["trees"])
+        if model.checked.classes != 1:
+            raise ValueError(f"expected trees with one score, got {model.checked.classes}")
         _ = model.booster
         return model
+
+    def check_features(self, features: int) -> None:
+        if self.checked.features != features:
+            raise ValueError(f"the trees are for {self.checked.features} features, the model has {features}")
 
 
 @dataclass(frozen=True)

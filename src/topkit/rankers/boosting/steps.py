@@ -45,11 +45,11 @@ class Steps(ScoreModel):
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
-        model = cls(
-            np.ascontiguousarray(parts.arrays["feature"], np.int64),
-            np.ascontiguousarray(parts.arrays["threshold"], np.float64),
-            np.ascontiguousarray(parts.arrays["alpha"], np.float64),
-        )
+        model = cls(parts.integers("feature"), parts.thresholds("threshold"), parts.floats("alpha"))
         if not model.feature.shape == model.threshold.shape == model.alpha.shape:
             raise ValueError("each step needs one feature, one threshold and one height")
         return model
+
+    def check_features(self, features: int) -> None:
+        if self.feature.max(initial=-1) >= features:
+            raise ValueError(f"a step uses feature {self.feature.max() + 1} of {features}")

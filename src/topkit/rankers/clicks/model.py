@@ -154,13 +154,10 @@ class ClickLabel(ScoreModel):
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
-        def array(name: str) -> Floats:
-            return np.ascontiguousarray(parts.arrays[name], np.float64)
-
-        values = parts.values
-        layout = Layout(int(values["features"]), int(values["positions"]), int(values["slots"]))
+        counts = (parts.count("features"), parts.count("positions", 1), parts.count("slots", 1))
+        layout = Layout(*counts)
         both = [
-            Beliefs(*(array(f"{name}_{part}") for part in ("mean", "variance", "noise", "share")))
+            Beliefs(*(parts.floats(f"{name}_{part}") for part in ("mean", "variance", "noise", "share")))
             for name in ("clicks", "labels")
         ]
         for beliefs in both:
@@ -168,8 +165,16 @@ class ClickLabel(ScoreModel):
                 raise ValueError("each weight needs a mean and a variance")
             if not (beliefs.variance > 0).all() or beliefs.noise.shape != beliefs.share.shape:
                 raise ValueError("variances must be greater than 0, and each noise needs a probability")
-        bound = np.concatenate([[-np.inf], array("bound"), [np.inf]])
-        scale = Scale(array("levels"), bound, array("bound_variance"))
+            if (beliefs.noise < 0).any() or (beliefs.share < 0).any():
+                raise ValueError("noises and probabilities must not be negative")
+        bound = np.concatenate([[-np.inf], parts.floats("bound"), [np.inf]])
+        scale = Scale(parts.floats("levels"), bound, parts.floats("bound_variance"))
         if len(bound) != len(scale.levels) + 1 or scale.variance.shape != bound.shape:
             raise ValueError("the numbers of grades and boundaries do not match")
-        return cls(layout, both[0], both[1], scale, float(values["mix"]), float(values["diversity"]))
+        if (scale.variance < 0).any() or (np.diff(scale.levels) <= 0).any():
+            raise ValueError("grades must rise, and variances must not be negative")
+        return cls(layout, both[0], both[1], scale, parts.number("mix"), parts.number("diversity"))
+
+    def check_features(self, features: int) -> None:
+        if self.layout.features != features:
+            raise ValueError(f"expected {features} features, got {self.layout.features}")

@@ -5,6 +5,7 @@ A head is a family and a few numbers. Weighted sums of many heads of one classif
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -66,17 +67,24 @@ class Head:
         raise ValueError(f"a {self.family} calibration has no class probabilities")
 
 
-def numbers_of(family: str, columns: int) -> int:
-    """The number of numbers that a head of this family has for this many columns."""
+def check_numbers(family: str, classes: int, numbers: Floats) -> None:
+    """Raise ValueError if a head of this family cannot have these numbers; 0 classes means a ranker."""
+    columns = max(classes, 1)
     sizes = {
         "shift": 1,
         "sigmoid": 2,
         "linear": columns + 1,
         "logistic": columns + 2,
-        "polynomial": 4 * columns + len(monomials(columns)[0]),
+        "polynomial": 4 * columns + math.comb(columns + DEGREE, DEGREE),
         "network": HIDDEN * (columns + 1) + HIDDEN + 1,
     }
-    return sizes[family]
+    if family not in sizes or (family in PROBABILISTIC and classes == 0):
+        raise ValueError(f"unknown calibration {str(family)[:40]!r} of {classes} classes")
+    if len(numbers) != sizes[family]:
+        raise ValueError(f"a {family} calibration needs {sizes[family]} numbers, got {len(numbers)}")
+    divisors = {"shift": slice(0, 1), "polynomial": slice(columns, 2 * columns)}
+    if family in divisors and not (numbers[divisors[family]] > 0).all():
+        raise ValueError(f"the scale of a {family} calibration must be greater than 0")
 
 
 def sigmoid_shares(u: Floats) -> tuple[Floats, Floats]:

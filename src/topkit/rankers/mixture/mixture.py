@@ -13,7 +13,8 @@ import numpy as np
 
 from topkit.compute import over_queries
 from topkit.data import Dataset, InputError, normalise
-from topkit.rankers.mixture.heads import Head, mixed_gain, numbers_of
+from topkit.data.normalise import NORMALISATIONS
+from topkit.rankers.mixture.heads import Head, check_numbers, mixed_gain
 from topkit.rankers.mixture.staged import RankerScores, Staged
 from topkit.rankers.mixture.table import member_table
 from topkit.rankers.names import MODELS
@@ -204,13 +205,28 @@ class Mixture(ScoreModel):
     def of_parts(cls, parts: Parts) -> Self:
         """The mixture put together again; ValueError, KeyError or IndexError if parts are inconsistent."""
         sources = [_source_of(parts, i) for i in range(len(parts.values["sources"]))]
-        bounds = np.append(0, np.cumsum(parts.arrays["sizes"])).tolist()
+        count = len(parts.values["heads"])
+        rows = {
+            "source": parts.integers("source", high=len(sources) - 1),
+            "stage": parts.integers("stage"),
+            "sizes": parts.integers("sizes"),
+            "measure": parts.thresholds("measure"),
+            "weight": parts.floats("weight"),
+        }
+        if any(len(row) != count for row in rows.values()):
+            raise ValueError(f"expected one entry per member ({count}) in each array")
+        bounds = np.append(0, np.cumsum(rows["sizes"])).tolist()
+        numbers = parts.floats("numbers")
+        if bounds[-1] != len(numbers):
+            raise ValueError(f"expected {bounds[-1]} numbers of calibrations, got {len(numbers)}")
         members = [
-            _member_of(parts, i, slice(bounds[i], bounds[i + 1]), sources)
-            for i in range(len(parts.values["heads"]))
+            _member_of(parts, i, numbers[bounds[i] : bounds[i + 1]], rows, sources) for i in range(count)
         ]
-        metric, strength = str(parts.values["metric"]), float(parts.values["strength"])
-        return cls(tuple(sources), tuple(members), metric, strength)
+        return cls(tuple(sources), tuple(members), str(parts.values["metric"]), parts.number("strength"))
+
+    def check_features(self, features: int) -> None:
+        for source in self.sources:
+            source.model.check_features(features)
 
 
 def _source_of(parts: Parts, i: int) -> Source:
@@ -219,32 +235,37 @@ def _source_of(parts: Parts, i: int) -> Source:
     model = MODELS[described["model"]].of_parts(
         Parts(described["values"], _under(parts.arrays, under), _under(parts.texts, under))
     )
+    if not isinstance(model, Staged | ScoreModel):
+        raise ValueError(f"a model of kind {described['model']!r} has no scores to mix")
     source = Source(
         str(described["title"]),
         str(described["normalisation"]),
         model if isinstance(model, Staged) else RankerScores(model),
         tuple(int(stage) for stage in described["stages"]),
-        np.asarray(parts.arrays[f"source{i}.gains"], np.float64),
+        parts.floats(f"source{i}.gains"),
         tuple(str(label) for label in described["labels"]),
     )
+    if source.normalisation != "none" and source.normalisation not in NORMALISATIONS:
+        raise ValueError(f"unknown normalisation {source.normalisation!r}")
     valid_stages = all(0 <= stage <= source.model.rounds for stage in source.stages)
-    if not valid_stages or source.model.columns != source.columns:
-        raise ValueError(f"the stages or the gains of {source.title!r} do not match its model")
+    rising = list(source.stages) == sorted(source.stages)
+    if not valid_stages or not rising or len(source.labels) != len(source.stages):
+        raise ValueError(f"the stages of {source.title!r} do not match its model")
+    if source.model.columns != source.columns:
+        raise ValueError(f"the gains of {source.title!r} do not match its model")
     return source
 
 
-def _member_of(parts: Parts, i: int, place: slice, sources: list[Source]) -> Member:
+def _member_of(
+    parts: Parts, i: int, numbers: Floats, rows: Mapping[str, Any], sources: list[Source]
+) -> Member:
     name, family = parts.values["heads"][i]
-    arrays = parts.arrays
-    numbers = np.asarray(arrays["numbers"][place], np.float64)
-    source, stage = int(arrays["source"][i]), int(arrays["stage"][i])
+    source, stage = int(rows["source"][i]), int(rows["stage"][i])
     if not 0 <= stage < len(sources[source].stages):
         raise ValueError(f"member {i} refers to stage {stage}, its source has {len(sources[source].stages)}")
-    expected = numbers_of(family, sources[source].columns)
-    if len(numbers) != expected:
-        raise ValueError(f"a {family} calibration needs {expected} numbers, got {len(numbers)}")
+    check_numbers(family, len(sources[source].gains), numbers)
     head = Head(str(name), str(family), numbers)
-    return Member(source, stage, head, float(arrays["measure"][i]), float(arrays["weight"][i]))
+    return Member(source, stage, head, float(rows["measure"][i]), float(rows["weight"][i]))
 
 
 def _under(mapping: Mapping[str, Any], start: str) -> dict[str, Any]:

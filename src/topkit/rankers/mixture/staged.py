@@ -41,6 +41,10 @@ class Staged(ABC):
     def parts(self) -> Parts:
         """The model taken apart for saving."""
 
+    @abstractmethod
+    def check_features(self, features: int) -> None:
+        """Raise ValueError if the model cannot score data with this many features."""
+
     def reach(self, rounds: int) -> float:
         """A bound on |score| after this many rounds; 0 if there is no bound."""
         return 0.0
@@ -74,3 +78,6 @@ class RankerScores(Staged):
     def parts(self) -> Parts:
         parts: Parts = self.model.parts()
         return parts
+
+    def check_features(self, features: int) -> None:
+        self.model.check_features(features)

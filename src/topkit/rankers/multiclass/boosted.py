@@ -68,24 +68,36 @@ class Boosted(Staged):
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
         """The classifier put together again; ValueError if its arrays are inconsistent."""
-        model = cls(
-            **{
-                field.name: np.ascontiguousarray(parts.arrays[field.name], _TYPES.get(field.name, np.int32))
-                for field in fields(cls)
-            }
-        )
+        model = cls(**{field.name: _array_of(parts, field.name) for field in fields(cls)})
         if model.threshold.shape != model.feature.shape or (model.feature < 0).any():
             raise ValueError("each comparison needs one feature and one threshold")
+        if model.total.shape != (model.rounds,) or not model.columns:
+            raise ValueError("each round needs the sum of its coefficients, and there must be a class")
         model.check_structure()
         return model
+
+    def check_features(self, features: int) -> None:
+        if self.feature.max(initial=-1) >= features:
+            raise ValueError(f"the trees use feature {self.feature.max() + 1} of {features}")
 
     @abstractmethod
     def check_structure(self) -> None:
         """Raise ValueError if indices point outside the arrays: kernels do not check them."""
 
 
-_TYPES: dict[str, Any] = {"threshold": np.float32, "values": np.float64, "total": np.float64}
-"""Types of the arrays that are not int32."""
+def _array_of(parts: Parts, name: str) -> Any:
+    """An array of a model file in its type; ValueError if it is anything else."""
+    if name == "children":
+        pairs = parts.arrays[name]
+        if pairs.dtype.kind not in "iu" or pairs.ndim != 2:
+            raise ValueError("each split needs two children")
+        return np.ascontiguousarray(pairs, np.int32)
+    if name == "threshold":
+        with np.errstate(over="ignore"):
+            return parts.thresholds(name).astype(np.float32)
+    if name in ("values", "total"):
+        return parts.floats(name, 2 if name == "values" else 1)
+    return parts.integers(name).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -119,13 +131,17 @@ class BoostedTrees(Boosted):
 
     def check_structure(self) -> None:
         splits, leaves = len(self.feature), len(self.values)
+        if self.children.shape != (splits, 2):
+            raise ValueError("each split needs two children")
         inside = (self.children >= -leaves) & (self.children < splits)
         # A child comes after its parent, so that no walk through a tree is endless.
         forward = (self.children < 0) | (self.children > np.arange(splits)[:, None])
-        if self.children.shape != (splits, 2) or not (inside & forward).all():
+        if not (inside & forward).all():
             raise ValueError("the splits of the trees are inconsistent")
         if not ((self.root >= 0) & (self.root < splits)).all():
             raise ValueError("each tree must start with a split")
+        if (np.diff(self.root) <= 0).any():
+            raise ValueError("the trees must follow each other")
 
 
 @dataclass(frozen=True)
@@ -154,8 +170,10 @@ class BoostedProducts(Boosted):
         )  # fmt: skip
 
     def check_structure(self) -> None:
-        rising = (np.diff(self.bounds) >= 0).all() and self.bounds[0] == 0
-        if not rising or self.bounds[-1] != len(self.feature) or len(self.bounds) != self.rounds + 1:
+        bounds = self.bounds
+        if len(bounds) != self.rounds + 1 or bounds[0] != 0 or bounds[-1] != len(self.feature):
+            raise ValueError("each product needs its terms")
+        if (np.diff(bounds) < 0).any():
             raise ValueError("the terms of the products are inconsistent")
 
 

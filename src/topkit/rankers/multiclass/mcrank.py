@@ -64,12 +64,22 @@ class ClassTrees(ScoreModel):
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
-        texts = tuple(parts.texts[f"trees{i}"] for i in range(int(parts.values["texts"])))
-        if parts.values["posterior"] not in POSTERIORS:
-            raise ValueError(f"unknown posterior {parts.values['posterior']!r}")
-        model = cls(texts, np.asarray(parts.arrays["gains"], np.float64), parts.values["posterior"])
+        count = parts.count("texts", 1, len(parts.texts))
+        texts = tuple(parts.texts[f"trees{i}"] for i in range(count))
+        posterior = parts.values["posterior"]
+        if posterior not in POSTERIORS:
+            raise ValueError(f"unknown posterior {posterior!r}")
+        model = cls(texts, parts.floats("gains"), posterior)
+        sums = sum(Trees(text).checked.classes for text in texts)
+        expected = len(model.gains) if posterior == "label" else len(model.gains) - 1
+        if sums != expected or (count != 1 if posterior == "label" else count != expected):
+            raise ValueError(f"the trees have {sums} sums, the labels need {expected}")
         _ = model.boosters
         return model
+
+    def check_features(self, features: int) -> None:
+        for text in self.texts:
+            Trees(text).check_features(features)
 
 
 def softmax(raw: Floats) -> Floats:

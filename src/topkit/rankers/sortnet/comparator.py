@@ -151,11 +151,14 @@ class Comparator(OrderModel):
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
-        v, v_dual, b, w, w_dual = (np.ascontiguousarray(parts.arrays[name], np.float64) for name in ARRAYS)
-        model = cls(v, v_dual, b, w, w_dual, float(parts.values["bias"]), float(parts.values["cyclic"]))
-        hidden = len(model.b)
-        if not model.v.shape == model.v_dual.shape or len(model.v) != hidden:
+        v, v_dual = parts.floats("v", 2), parts.floats("v_dual", 2)
+        b, w, w_dual = (parts.floats(name) for name in ("b", "w", "w_dual"))
+        if v.shape != v_dual.shape or len(v) != len(b):
             raise ValueError("each hidden neuron needs weights for both documents")
-        if not model.w.shape == model.w_dual.shape == model.b.shape == (hidden,):
+        if not w.shape == w_dual.shape == b.shape:
             raise ValueError("each hidden neuron needs a bias and two output weights")
-        return model
+        return cls(v, v_dual, b, w, w_dual, parts.number("bias"), parts.number("cyclic"))
+
+    def check_features(self, features: int) -> None:
+        if self.v.shape[1] != features:
+            raise ValueError(f"expected weights of {features} features, got {self.v.shape[1]}")

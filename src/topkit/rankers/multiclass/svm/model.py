@@ -51,8 +51,14 @@ class LinearClasses(Staged):
 
     @classmethod
     def of_parts(cls, parts: Parts) -> Self:
-        weights = np.ascontiguousarray(parts.arrays["weights"], np.float64)
+        weights = parts.floats("weights", 3)
         strengths = tuple(float(strength) for strength in parts.values["strengths"])
-        if weights.ndim != 3 or len(weights) != len(strengths):
+        if len(weights) != len(strengths) or not np.isfinite(strengths).all():
             raise ValueError("each penalty needs one matrix of weights")
+        if weights.shape[1] < 1 or weights.shape[2] < 1:
+            raise ValueError("the model has no classes or no constant")
         return cls(weights, strengths)
+
+    def check_features(self, features: int) -> None:
+        if self.weights.shape[1] != features + 1:
+            raise ValueError(f"expected {features} weights and a constant, got {self.weights.shape[1]}")

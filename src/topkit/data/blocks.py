@@ -90,7 +90,7 @@ def _decompressed(path: FilePath) -> Iterator[bytes]:
 def _gunzipped(source: _Replayed, path: FilePath) -> Iterator[bytes]:
     size = file_size(path)
     total = 0
-    with gzip.GzipFile(fileobj=source) as stream:  # type: ignore[call-overload]
+    with gzip.GzipFile(fileobj=source) as stream:
         while block := _read(stream, path):
             total += len(block)
             if total > MAX_GZIP_RATIO * max(size, source.taken) + CHUNK_BYTES:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite, nan
 from numbers import Real
-from typing import Literal, NamedTuple, get_args, overload
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 from topkit.data.columns import changes
 from topkit.data.errors import InputError
@@ -155,7 +155,7 @@ class Judgments:
         return joined_judgments((self, other))
 
 
-def _grades_of(table: Mapping[str, Mapping[str, float]]) -> GradeTable:
+def _grades_of(table: Mapping[str, Any]) -> GradeTable:
     remedy = "give {query: {document: grade}}"
     queries: list[str] = []
     docs: list[str] = []

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -118,7 +119,7 @@ class Run:
         return f"Run({self.name!r}, {len(self)} queries, {len(self.scores)} documents)"
 
 
-def _pairs(query: str, results: Mapping[str, float] | Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+def _pairs(query: str, results: Any) -> list[tuple[str, float]]:
     """The documents and scores of a query, from either form."""
     listed = isinstance(results, Sequence) and not isinstance(results, str | bytes)
     pairs = list(results.items() if isinstance(results, Mapping) else results if listed else [None])

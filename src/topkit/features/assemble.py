@@ -34,15 +34,22 @@ def build_dataset(
 ) -> tuple[Dataset, Card]:
     """A data set with the candidates of every query, their features and grades, and its card.
 
-    A candidate without a judgment gets grade 0; negative grades become 0. Queries without candidates are left
-    out and listed in the card; if no query has any, NoCandidatesError is raised.
+    A candidate without a judgment gets grade 0; negative grades become 0. A query that ``grades`` does not
+    contain was not judged: it is left out and counted in the card; an empty entry keeps it, with grade 0 for
+    all its documents. Queries without candidates are left out and listed in the card; if no query has any,
+    NoCandidatesError is raised.
 
     features: ``ohsumed``, ``trec``, or comma-separated names. sampling: one of
     :data:`topkit.features.SAMPLING`. depth: the BM25 rank on whole documents where the sampling cuts. links:
     the link graph, for the features that need it.
     """
     names = feature_names(index, features, links)
-    analysed = analyse_queries(index, dict(queries))
+    judged_queries = {qid: text for qid, text in queries.items() if qid in grades}
+    if not judged_queries:
+        raise NoCandidatesError(
+            "no query has a judgment", "check that queries and judgments have the same query ids"
+        )
+    analysed = analyse_queries(index, judged_queries)
     sampled = sample(index, analysed, grades, sampling, depth)
     nonempty = np.flatnonzero(np.diff(sampled.candidates.ptr))
     if not len(nonempty):
@@ -65,6 +72,7 @@ def build_dataset(
         depth=depth,
         queries=data.n_queries,
         queries_left_out=tuple(qid for qid in analysed.qids if qid not in set(kept.qids)),
+        queries_unjudged=len(queries) - len(judged_queries),
         queries_without_relevant=int((np.maximum.reduceat(y, data.ptr[:-1]) <= 0).sum()),
         documents=len(data),
         relevant_judged=sampled.relevant,

@@ -36,7 +36,7 @@ def build_dataset(
 
     A candidate without a judgment gets grade 0; negative grades become 0. A query that ``grades`` does not
     contain was not judged: it is left out and counted in the card; an empty entry keeps it, with grade 0 for
-    all its documents. Queries without candidates are left out and listed in the card; if no query has any,
+    all its documents. Without any grades all queries are kept, for example to score them. Queries without candidates are left out and listed in the card; if no query has any,
     NoCandidatesError is raised.
 
     features: ``ohsumed``, ``trec``, or comma-separated names. sampling: one of
@@ -44,11 +44,7 @@ def build_dataset(
     the link graph, for the features that need it.
     """
     names = feature_names(index, features, links)
-    judged_queries = {qid: text for qid, text in queries.items() if qid in grades}
-    if not judged_queries:
-        raise NoCandidatesError(
-            "no query has a judgment", "check that queries and judgments have the same query ids"
-        )
+    judged_queries = judged_among(queries, grades)
     analysed = analyse_queries(index, judged_queries)
     sampled = sample(index, analysed, grades, sampling, depth)
     nonempty = np.flatnonzero(np.diff(sampled.candidates.ptr))
@@ -83,6 +79,16 @@ def build_dataset(
         features=tuple(names),
     )
     return data, card
+
+
+def judged_among(queries: Mapping[str, str], grades: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """The queries that ``grades`` contains; all of them if there are no grades at all."""
+    judged = {qid: text for qid, text in queries.items() if qid in grades or not grades}
+    if not judged:
+        raise NoCandidatesError(
+            "no query has a judgment", "check that queries and judgments have the same query ids"
+        )
+    return judged
 
 
 def _judgments(

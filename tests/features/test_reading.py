@@ -187,6 +187,7 @@ def test_formats_of_judgments(
         ("1 d1 7\n", "cranfield", "code from 1 to 5 or -1, got '7'"),
         ("1 d1 1\n1 d2\n", None, "expected 3 fields, got 2"),
         ("1 0 d1 1\n", "plain", "expected 3 fields, got 4"),
+        ("", None, "the file has no judgments"),
         ("1 0 d1 1\n", "cran", "unknown format of judgments"),
     ],
 )

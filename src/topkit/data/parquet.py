@@ -36,6 +36,8 @@ from topkit.data.parquet_checks import (
 from topkit.data.strings import Strings
 from topkit.data.truth import Truth
 
+REPEATING = ("qid", "doc_id", "note")
+"""The columns that another tool may have stored as a dictionary of texts."""
 ROW_GROUP = 16_384
 """Rows per row group: large enough to read at full speed, small enough to read on several threads."""
 
@@ -91,12 +93,15 @@ def opened_parquet(path: FilePath, remedy: str = "write it again", **options: An
         raise InputError("Parquet cannot be read from a pipe", "write it to a file first", file=path)
     try:
         with pq.ParquetFile(path, **options) as file:
-            repeating = _dictionary_columns(file.metadata)
-            if not repeating:
+            schema = file.schema_arrow
+            texts = [
+                f.name for f in schema if f.name in REPEATING and f.type in (pa.string(), pa.large_string())
+            ]
+            if not texts or b"topkit" in (schema.metadata or {}):  # topkit stores no dictionaries of texts
                 yield file
                 return
         # As dictionaries, so that their size is known before their texts are repeated.
-        with pq.ParquetFile(path, read_dictionary=repeating, **options) as file:
+        with pq.ParquetFile(path, read_dictionary=texts, **options) as file:
             yield file
     except FileNotFoundError:
         raise InputError("no such file", "check the path", file=path) from None
@@ -105,19 +110,6 @@ def opened_parquet(path: FilePath, remedy: str = "write it again", **options: An
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).split("\n")[0][:200]
         raise InputError(f"not a readable Parquet file ({reason})", remedy, file=path) from None
-
-
-def _dictionary_columns(metadata: Any) -> list[str]:
-    """The text columns that are stored as dictionaries."""
-    names = set()
-    for group in range(metadata.num_row_groups):
-        chunks = metadata.row_group(group)
-        for j in range(chunks.num_columns):
-            chunk = chunks.column(j)
-            texts = chunk.path_in_schema in TEXT_COLUMNS and chunk.physical_type == "BYTE_ARRAY"
-            if texts and any("DICTIONARY" in encoding for encoding in chunk.encodings):
-                names.add(chunk.path_in_schema)
-    return sorted(names)
 
 
 class ParquetRows:

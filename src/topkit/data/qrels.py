@@ -52,7 +52,7 @@ def read_judged(path: FilePath, format: str | None = None) -> Judged:  # noqa: A
     if format is not None:
         lookup(QRELS_FORMATS, format, "format of judgments")
     chunks = line_chunks(path)
-    first = next(chunks, (b"", 1))
+    first = next(chunks, (b"\n", 1))
     width = 3 if format in ("plain", "cranfield") or (format is None and _first_width(first[0]) == 3) else 4
     layout = Layout(width, THREE_FORM if width == 3 else FORM)
     columns, lines = columns_of(chain([first], chunks), path, layout, tuple(range(width)))

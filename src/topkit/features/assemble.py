@@ -36,8 +36,8 @@ def build_dataset(
 
     A candidate without a judgment gets grade 0; negative grades become 0. A query that ``grades`` does not
     contain was not judged: it is left out and counted in the card; an empty entry keeps it, with grade 0 for
-    all its documents. Without any grades all queries are kept, for example to score them. Queries without candidates are left out and listed in the card; if no query has any,
-    NoCandidatesError is raised.
+    all its documents. Without any grades all queries are kept, for example to score them. Queries without
+    candidates are left out and listed in the card; if no query has any, NoCandidatesError is raised.
 
     features: ``ohsumed``, ``trec``, or comma-separated names. sampling: one of
     :data:`topkit.features.SAMPLING`. depth: the BM25 rank on whole documents where the sampling cuts. links:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import topkit as tk
 from tests.support.data import datasets
 from topkit.data import Dataset, InputError, Strings, Truth
+from topkit.data.blocks import CHUNK_BYTES
 
 SMALL = b"""# a header
 2 qid:10 1:0.5 2:-1.25e1 3:3 #docid = GX1 inc = 1 prob = 0.02
@@ -69,7 +70,7 @@ def test_many_chunks_with_blank_lines_between(tmp_path: Path) -> None:
         for i, row in enumerate(values)
     ]
     path = write(tmp_path, "\n\n# between\n".join(rows).encode())
-    assert path.stat().st_size > 2 * tk.data.files.CHUNK_BYTES
+    assert path.stat().st_size > 2 * CHUNK_BYTES
     ds = tk.read_letor(path)
     np.testing.assert_array_equal(ds.X, values)
     assert ds.doc_ids is not None

@@ -307,7 +307,10 @@ def test_lookup() -> None:
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@given(numbers, st.lists(st.integers(1)), st.none() | st.integers(1), st.booleans())
+WHOLE = st.integers(1, 2**63 - 1)
+
+
+@given(numbers, st.lists(WHOLE), st.none() | WHOLE, st.booleans())
 def test_shown_values_parse_back(weight: float, hidden: list[int], depth: int | None, balanced: bool) -> None:
     assert DECLARED["weight"].parse(show_value(abs(weight))) == abs(weight)
     assert DECLARED["hidden"].parse(show_value(hidden)) == tuple(hidden)

@@ -52,9 +52,9 @@ def test_parquet_streams_and_partitions(
 @pytest.mark.parametrize("text_bytes", [1, 300, 1 << 20])
 def test_text_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text_bytes: int) -> None:
     """Chunks are made small, so that queries go over their ends."""
-    from topkit.data import files
+    from topkit.data import blocks
 
-    monkeypatch.setattr(files, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(blocks, "CHUNK_BYTES", 100)
     monkeypatch.setattr(streaming, "TEXT_BYTES", text_bytes)
     data = uneven(9, 1)
     data.to_letor(tmp_path / "a.txt")

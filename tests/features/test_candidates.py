@@ -58,7 +58,9 @@ def test_p_plus_top_goes_to_the_last_relevant_document_and_on(index: Index) -> N
 
 def test_data_set_and_card(index: Index) -> None:
     queries = {"q": "wing", "empty": "unheard", "other": "nothing"}
-    data, card = build_dataset(index, queries, GRADES, features="bm25.text,length.text", sampling="matching")
+    data, card = build_dataset(
+        index, queries, GRADES | {"empty": {}}, features="bm25.text,length.text", sampling="matching"
+    )
     assert data.qids == ("q", "other")
     assert data.feature_names == ("bm25.text", "length.text")
     assert data.names_of_documents().tolist() == ["d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7"]
@@ -79,7 +81,7 @@ def test_bad_settings(index: Index) -> None:
     with pytest.raises(InputError, match="depth"):
         sample(index, queries, GRADES, "top", 0)
     with pytest.raises(NoCandidatesError, match="no query has a candidate"):
-        build_dataset(index, {"q": "unheard"}, {}, features="bm25.text")
+        build_dataset(index, {"q": "unheard"}, {"q": {}}, features="bm25.text")
     with pytest.raises(InputError, match="no stream 'title'"):
         build_dataset(index, {"q": "wing"}, {}, features="bm25.title")
 

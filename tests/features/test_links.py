@@ -122,7 +122,7 @@ def test_all_64_features_of_the_trec_table(web: Index, tmp_path: Path) -> None:
     graph = graph.with_topics(np.array([0, 0, 1, 1, 0]))
     queries = {"q": "red wing", "r": "blue"}
     data, _ = build_dataset(
-        web, queries, {"q": {"d2": 1.0}}, features="trec", sampling="matching", links=graph
+        web, queries, {"q": {"d2": 1.0}, "r": {}}, features="trec", sampling="matching", links=graph
     )
     assert data.n_features == 64
     assert set(LINK_FEATURES) <= set(data.feature_names or ())

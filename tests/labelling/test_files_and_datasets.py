@@ -69,7 +69,7 @@ def test_files_round_trip(tmp_path: Path) -> None:
         ("query,a,b,answer\nq,x,x,a\n", r"prefs.csv:2: document 'x' is compared with itself"),
         ("query,a,b,answer,seconds\nq,x,y,a,soon\n", r"prefs.csv:2: seconds must be a number, got 'soon'"),
         ("query,a,b,answer\nq,x,y,\n", "has no preferences"),
-        ('query,a,b,answer\n"q,x,y,a\n', "invalid CSV"),
+        ('query,a,b,answer\n"q,x,y,a\n', "never closed"),
     ],
 )
 def test_bad_files_are_named(tmp_path: Path, text: str, message: str) -> None:

@@ -104,3 +104,26 @@ def test_data_that_is_not_there_or_makes_no_sense(lines: str, message: str, tmp_
     study = parse_study(f'kind = "compare"\n[[data]]\nname = "x"\n{lines}', tmp_path / "s.toml")
     with pytest.raises(InputError, match=message):
         list(KINDS["compare"].code.cells(study))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "seeds = [" + "9" * 5000 + "]",
+        "seeds = [0x" + "f" * 5000 + "]",
+        "seeds = [99999999999999999999]",
+        "seeds = [true]",
+        "seeds = " + "[" * 100_000,
+        'rankers = [{ ranker = "listnet", trials = "many" }]',
+        'rankers = [{ ranker = "listnet", trials = 0x' + "f" * 5000 + " }]",
+        'rankers = [{ ranker = "listnet", set = { seed = 0x' + "f" * 5000 + " } }]",
+        'rankers = [{ ranker = "listnet", set = { name = "x" } }]',
+        'rankers = [{ ranker = "listnet", set = 3 }]',
+        'rankers = [{ ranker = "listnet", try = 3 }]',
+        'rankers = [{ ranker = "focusednet", set = { beta = 0x' + "f" * 5000 + " } }]",
+        '[[data]]\nname = "demo"\nfolds = [0x' + "f" * 5000 + "]",
+    ],
+)
+def test_huge_numbers_and_wrong_types_are_input_errors(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_study('kind = "compare"\n' + text)

@@ -79,7 +79,7 @@ def test_topics_of_every_format(tmp_path: Path, text: str, expected: list[Topic]
         ("id,query\n7,a\n7,b\n", "twice"),
         ("id,query\n,a\n", "no id"),
         ('{"id": 1}\n', "no query"),
-        ("{nonsense\n", "not JSON"),
+        ("{nonsense\n", "invalid JSON"),
         ("just words\n", "unknown format"),
     ],
 )
@@ -289,3 +289,34 @@ def test_exports_of_nothing(world: World) -> None:
         ("grades", 400),
     ):
         assert world.admin.get(f"/api/projects/{number}/exports/{name}").status_code == status
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("<top>\n<num>1\n<title>a\n</top>\n<top>\n<num>2\n<title>b\n", 5),
+        ("<top>\n<num>1\n<title>a\n<top>\n<num>2\n<title>b\n</top>\n", 1),
+    ],
+)
+def test_a_trec_topic_that_does_not_end_is_named(tmp_path: Path, text: str, line: int) -> None:
+    (tmp_path / "topics").write_text(text)
+    with pytest.raises(InputError, match="has no </top>") as caught:
+        read_topics(tmp_path / "topics")
+    assert caught.value.line == line
+
+
+def test_thousands_of_open_topics_are_refused_at_the_first(tmp_path: Path) -> None:
+    """A search for each missing end through the rest of the file would take minutes here."""
+    (tmp_path / "topics").write_text("<top>\n<num>1\n<title>a\n" * 100_000)
+    with pytest.raises(InputError, match="has no </top>") as caught:
+        read_topics(tmp_path / "topics")
+    assert caught.value.line == 1
+
+
+def test_topics_of_spreadsheets(tmp_path: Path) -> None:
+    (tmp_path / "topics.csv").write_bytes("id;query;description\n7;red, wings;é\n".encode("utf-8-sig"))
+    assert read_topics(tmp_path / "topics.csv") == [Topic("7", "red, wings", "é")]
+    (tmp_path / "topics.csv").write_text('id,query\n1,"a\n2,b\n')
+    with pytest.raises(InputError, match="never closed") as caught:
+        read_topics(tmp_path / "topics.csv")
+    assert caught.value.line == 2

@@ -47,7 +47,7 @@ def _index(
 def build(
     corpus: Corpus,
     queries: Annotated[Path, Option(help="Queries: id<tab>text, JSON Lines or .I records.")],
-    qrels: Annotated[Path, Option(help="Judgments: TREC qrels, or Cranfield's 'query document code'.")],
+    qrels: Annotated[Path, Option(help="Judgments: TREC qrels, or lines 'query document grade'.")],
     out: Annotated[Path, Option(help="File to write: .parquet, .gz or LETOR text.")],
     index: Annotated[Path | None, Option(help="Folder for the index; by default OUT.index.")] = None,
     features: Annotated[str, Option(help="ohsumed, trec, or names such as bm25.title,tf.whole.")] = "ohsumed",
@@ -59,6 +59,12 @@ def build(
     stop: Annotated[bool, Option(help="Remove English stop words.")] = True,
     links: Annotated[Path | None, Option(help="Links between documents: source target.")] = None,
     meta: Annotated[Path | None, Option(help="Also write the meta features to this Parquet file.")] = None,
+    judgments_format: Annotated[
+        str | None, Option(help="Format of the judgments: trec, plain, smart or cranfield.")
+    ] = None,
+    keep_unjudged: Annotated[
+        bool, Option("--keep-unjudged", help="Keep queries without judgments; by default left out.")
+    ] = False,
 ) -> None:
     """Index a corpus, sample candidates, compute features and write a data set with its card.
 
@@ -72,8 +78,9 @@ def build(
 
     if is_standard_output(out):
         raise InputError("the data set and its card are two files", "give --out a file name")
-    grades = _grades(qrels)
+    grades = _grades(qrels, judgments_format)
     texts = read_queries(queries)
+    unjudged = _left_out(texts, grades, keep_unjudged)
     indexed = _index(corpus, format_name, index or Path(f"{out}.index"), fields, language, stop)
     with busy("computing features"):
         graph = None if links is None else read_links(links, indexed)
@@ -85,20 +92,36 @@ def build(
         if meta is not None:
             _write_meta(indexed, texts, data, meta)
     typer.echo(str(card))
+    if unjudged:
+        typer.echo(unjudged, err=True)
     sizes = f"{counted(data.n_queries, 'query')}, {counted(len(data), 'document')}"
     typer.echo(f"{out}: {sizes}; card in {card_path}")
 
 
-def _grades(path: Path) -> dict[str, dict[str, float]]:
-    """The judgments of a TREC file (four columns) or a Cranfield file (three columns)."""
-    from topkit.data import read_qrels
-    from topkit.data.files import line_chunks
-    from topkit.features import read_cranfield_qrels
+def _grades(path: Path, format_name: str | None) -> dict[str, dict[str, float]]:
+    """The judgments of a file; a detected format is printed, because it changes what the numbers mean."""
+    from topkit.data import QRELS_FORMATS, read_judged
 
-    chunk, _ = next(line_chunks(path), (b"", 1))
-    if len(chunk.split(b"\n", 1)[0].split()) == 3:
-        return read_cranfield_qrels(path)
-    return read_qrels(path).grades_by_query()
+    judgments, name = read_judged(path, format_name)
+    if format_name is None:
+        hint = "; use --judgments-format cranfield for its codes" if name == "plain" else ""
+        typer.echo(f"{path}: read as {QRELS_FORMATS[name]}{hint}", err=True)
+    return judgments.grades_by_query()
+
+
+def _left_out(texts: dict[str, str], grades: dict[str, dict[str, float]], keep: bool) -> str:
+    """What happens to the queries without judgments, in words; with ``keep`` they get empty judgments."""
+    from topkit.reporting.words import counted
+
+    unjudged = [qid for qid in texts if qid not in grades]
+    if keep:
+        grades.update({qid: {} for qid in unjudged})
+    if not unjudged:
+        return ""
+    what = (
+        "kept, all their documents count as not relevant" if keep else "left out (--keep-unjudged keeps them)"
+    )
+    return f"{counted(len(unjudged), 'query')} of {len(texts):,} without judgments {what}"
 
 
 def _write_meta(index: Index, queries: dict[str, str], data: Dataset, path: Path) -> None:
@@ -125,15 +148,15 @@ def sentences(
 
     Example: `topkit features sentences article.txt --query "top k ranking" --depth 2`
     """
+    from topkit.data.text_lines import text_lines
     from topkit.features import Language, best_sentences, highlight, read_synonyms
-    from topkit.features.corpus import lines
 
     score = None
     if model is not None:
         from topkit.rankers import load_ranker
 
         score = load_ranker(model).score
-    text = "\n".join(line for _, line in lines(document))
+    text = "\n".join(line for _, line in text_lines(document))
     language = None if synonyms is None else Language(synonyms=read_synonyms(synonyms))
     chosen = best_sentences(query, text, depth=depth, threshold=threshold, score=score, language=language)
     for sentence in chosen:

@@ -9,7 +9,7 @@ from topkit.data.normalise import NORMALISATIONS, normalise
 from topkit.data.pages import read_pages, write_pages
 from topkit.data.parquet import read_parquet, write_parquet
 from topkit.data.preferences import read_preferences, write_preferences
-from topkit.data.qrels import read_qrels, write_qrels
+from topkit.data.qrels import QRELS_FORMATS, read_judged, read_qrels, write_qrels
 from topkit.data.run import Run
 from topkit.data.scores import read_scores, write_scores
 from topkit.data.strings import Strings
@@ -19,6 +19,7 @@ from topkit.data.truth import Truth
 __all__ = [
     "ANSWERS",
     "NORMALISATIONS",
+    "QRELS_FORMATS",
     "Answer",
     "Dataset",
     "Fold",
@@ -33,6 +34,7 @@ __all__ = [
     "concatenate",
     "normalise",
     "query_folds",
+    "read_judged",
     "read_letor",
     "read_pages",
     "read_parquet",

@@ -31,9 +31,16 @@ def read_columns(
 
     Blank lines and lines that start with ``#`` are skipped. A wrong number of fields is an error.
     """
+    return columns_of(line_chunks(path), path, layout, numbers)
+
+
+def columns_of(
+    chunks: Iterable[tuple[bytes, int]], path: FilePath, layout: Layout, numbers: tuple[int, ...]
+) -> tuple[list[list[bytes]], NDArray[np.int64]]:
+    """The same of chunks of whole lines, of which some may have been looked at before."""
     columns: list[list[bytes]] = [[] for _ in numbers]
     lines: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
-    for chunk, first_line in line_chunks(path):
+    for chunk, first_line in chunks:
         tokens = _split_regular(chunk, layout.width)
         if tokens is not None:
             chunk_lines = np.arange(first_line, first_line + len(tokens) // layout.width)

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import os
 import re
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from os import PathLike
 
 import numpy as np
 
+from topkit.data.blocks import FilePath as FilePath
+from topkit.data.blocks import text_blocks
 from topkit.data.errors import InputError
 from topkit.data.writers import text_writer as text_writer
 from topkit.data.writers import written_whole as written_whole
 
-CHUNK_BYTES = 4 << 20
-"""Bytes per read: small enough to be reused by the allocator and to stay near the caches."""
 MAX_LINE_BYTES = 4 << 20
 """The widest line of public data is some kilobytes; the limit keeps a wrong file from filling the memory."""
-MAX_GZIP_RATIO = 200
-"""Text that compresses better than this is not data; the limit keeps a gzip bomb from filling the memory."""
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A decimal number in a data file; Python's ``float`` also takes ``1_0``, ``inf`` and ``nan``."""
 FLOAT32_LIMIT = float(2**128 - 2**103)
 """From this size on a number rounds to infinity in 32 bits."""
 
-FilePath = str | PathLike[str]
-
 
 def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
     """Chunks of about four megabytes of whole lines, each with the number of its first line.
 
-    Decompresses gzip by its magic number, whatever the name. The last line gets a newline if it has none.
-    Raises :class:`InputError` for a file that is missing, binary, truncated, or has an absurdly long line.
+    Gzip and UTF-16 are converted, and a byte-order mark is removed: :func:`topkit.data.blocks.text_blocks`.
+    The last line gets a newline if it has none. Raises :class:`InputError` for a file that is missing,
+    binary, truncated, or has an absurdly long line.
     """
     line = 1
     rest = uncounted = b""
-    for number, block in enumerate(_blocks(path)):
+    for number, block in enumerate(text_blocks(path)):
         line, uncounted = line + count_lines(uncounted), b""  # counted only if another block follows
         if number == 0 and b"\0" in block:
             raise InputError(
-                "the file is binary, not text", "give a text file or a .gz", file=path, line=line
+                "the file is binary, not text",
+                "give UTF-8 text, plain or gzip (UTF-16 needs a byte-order mark)",
+                file=path,
+                line=line,
             )
         end = block.rfind(b"\n") + 1
         if end:
@@ -79,29 +73,6 @@ def shown(word: bytes) -> str:
     return word[:40].decode("utf-8", "replace")
 
 
-def _blocks(path: FilePath) -> Iterator[bytes]:
-    """The bytes of the file, decompressed."""
-    compressed = is_gzip(path)
-    limit = MAX_GZIP_RATIO * os.path.getsize(path) + CHUNK_BYTES
-    total = 0
-    with _opened(path, compressed) as stream:
-        while True:
-            try:
-                block = stream.read(CHUNK_BYTES)
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                remedy = "copy or download it again"
-                raise InputError(
-                    f"the gzip data is damaged or truncated ({error})", remedy, file=path
-                ) from None
-            if not block:
-                return
-            total += len(block)
-            if compressed and total > limit:
-                problem = f"the gzip data decompresses to more than {MAX_GZIP_RATIO} times its size"
-                raise InputError(problem, "decompress it first if this is right", file=path)
-            yield block
-
-
 def _check_line_lengths(chunk: bytes, first_line: int, path: FilePath) -> None:
     """Raise if a line of the chunk is longer than :data:`MAX_LINE_BYTES`."""
     position, line = 0, first_line
@@ -117,23 +88,3 @@ def _check_line_lengths(chunk: bytes, first_line: int, path: FilePath) -> None:
 def _line_too_long(path: FilePath, line: int) -> InputError:
     problem = f"the line is longer than {MAX_LINE_BYTES >> 20} MB"
     return InputError(problem, "check that the file has one document per line", file=path, line=line)
-
-
-def is_gzip(path: FilePath) -> bool:
-    """Whether the file starts with the magic number of gzip."""
-    with _opened(path, compressed=False) as stream:
-        return stream.read(2) == b"\x1f\x8b"
-
-
-@contextmanager
-def _opened(path: FilePath, compressed: bool) -> Iterator[gzip.GzipFile | io.FileIO]:
-    try:
-        stream = gzip.GzipFile(path) if compressed else io.FileIO(path)
-    except FileNotFoundError:
-        raise InputError("no such file", "check the path", file=path) from None
-    except IsADirectoryError:
-        raise InputError("this is a folder, not a file", "give a file", file=path) from None
-    except PermissionError:
-        raise InputError("no permission to read the file", "check its permissions", file=path) from None
-    with stream:
-        yield stream

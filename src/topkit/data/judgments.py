@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import nan
-from typing import Literal, NamedTuple, get_args, overload
+from math import isfinite, nan
+from numbers import Real
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 from topkit.data.columns import changes
+from topkit.data.errors import InputError
 
 Answer = Literal["a", "b", "tie", "bad-a", "bad-b"]
 """A is better, B is better, about the same, A is clearly irrelevant, B is clearly irrelevant."""
@@ -116,6 +118,19 @@ class Judgments:
     preferences: tuple[Preference, ...] = ()
     pages: tuple[Page, ...] = ()
 
+    def __post_init__(self) -> None:
+        if isinstance(self.grades, Mapping):  # the form of ranx and pytrec_eval
+            object.__setattr__(self, "grades", _grades_of(self.grades))
+
+    @classmethod
+    def of(cls, grades: Mapping[str, Mapping[str, float]]) -> Judgments:
+        """Grades from query → {document: grade}; the constructor takes this form too.
+
+        >>> Judgments.of({"q1": {"d1": 2, "d2": 0}}).grades[0].doc
+        'd1'
+        """
+        return cls(_grades_of(grades))
+
     @property
     def queries(self) -> tuple[str, ...]:
         """Every query, in the order of its first judgment."""
@@ -138,6 +153,25 @@ class Judgments:
 
     def __add__(self, other: Judgments) -> Judgments:
         return joined_judgments((self, other))
+
+
+def _grades_of(table: Mapping[str, Any]) -> GradeTable:
+    remedy = "give {query: {document: grade}}"
+    queries: list[str] = []
+    docs: list[str] = []
+    grades: list[float] = []
+    for query, row in table.items():
+        if not isinstance(row, Mapping):
+            problem = f"expected the grades of query {query!r} as a dictionary, got {type(row).__name__}"
+            raise InputError(problem, remedy)
+        for doc, grade in row.items():
+            if not isinstance(grade, Real) or not isfinite(grade):
+                problem = f"expected a finite grade of document {doc!r} for query {query!r}, got {grade!r}"
+                raise InputError(problem, remedy)
+            queries.append(str(query))
+            docs.append(str(doc))
+            grades.append(float(grade))
+    return GradeTable(queries, docs, grades)
 
 
 def joined_judgments(parts: Iterable[Judgments]) -> Judgments:

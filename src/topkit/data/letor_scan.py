@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 
 from topkit.compute import thread_count
 from topkit.data import kernels
+from topkit.data.blocks import file_size, is_gzip
 from topkit.data.errors import InputError
-from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, count_lines, is_gzip, line_chunks, shown
+from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, count_lines, line_chunks, shown
 from topkit.data.strings import Strings
 
 if TYPE_CHECKING:
@@ -78,9 +78,10 @@ class LetorScan:
     def __init__(self, path: FilePath, file_bytes: int = 0) -> None:
         from concurrent.futures import ThreadPoolExecutor  # here, because these are slow to import
 
-        from topkit.data.kernels.letor import scan_letor
+        from topkit.data.kernels.letor import largest_index, scan_letor
 
         self.scan_letor = scan_letor
+        self.largest_index = largest_index
         self.path = path
         self.file_bytes = file_bytes
         self.X = np.empty((0, 0), np.float32)
@@ -130,7 +131,10 @@ class LetorScan:
         piece = future.result()
         while piece.status == kernels.MORE_FEATURES:
             line = job.first_line + piece.lines
-            self._widen(_index_at(job.text, piece.where, self.path, line))
+            index = _index_at(job.text, piece.where, self.path, line)
+            # To the largest index of all chunks at hand: one step per index would be cubic if they rise.
+            texts = [job.text, *(waiting.text for waiting, _ in self.waiting)]
+            self._widen(max(index, *(self.largest_index(text, MAX_FEATURES) for text in texts)))
             piece = self._scan(job)
         if piece.status != kernels.OK:
             word = (job.text[piece.where : piece.where + 60].tobytes().split() or [b""])[0]
@@ -218,8 +222,9 @@ class LetorScan:
 
 
 def text_size(path: FilePath) -> int:
-    """The size of the text in a file, or 0 if it is compressed."""
-    return 0 if is_gzip(path) else os.path.getsize(path)
+    """The size of the text in a file, or 0 if it is not known: the file is compressed or a pipe."""
+    size = file_size(path)
+    return 0 if size == 0 or is_gzip(path) else size
 
 
 def _failed(status: int, text: NDArray[np.uint8], where: int) -> _Piece:

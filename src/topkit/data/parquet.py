@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,25 @@ from topkit.compute import thread_count, thread_map
 from topkit.data.dataset import Dataset, check_contiguous
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, written_whole
+from topkit.data.parquet_checks import (
+    TEXT_COLUMNS,
+    VERSION,
+    check_column,
+    check_labels_and_queries,
+    check_schema,
+    check_size,
+    check_table_size,
+    check_values,
+    packed_width,
+    read_facts,
+)
 from topkit.data.strings import Strings
 from topkit.data.truth import Truth
 
+REPEATING = ("qid", "doc_id", "note")
+"""The columns that another tool may have stored as a dictionary of texts."""
 ROW_GROUP = 16_384
 """Rows per row group: large enough to read at full speed, small enough to read on several threads."""
-TEXT_COLUMNS = ("qid", "label", "doc_id", "note")
-"""The columns that are not features; in a table of another tool they have the same meaning."""
-VERSION = 1
-"""The version of the layout; a reader refuses any other."""
 
 
 def write_parquet(data: Dataset, path: FilePath) -> None:
@@ -66,11 +77,8 @@ def read_parquet(path: FilePath) -> Dataset:
         rows = ParquetRows(file, path)
         if file.metadata.num_rows == 0:
             raise InputError("the table has no documents", "write some rows", file=path)
-        X = (
-            _read_packed(path, rows.width, file.metadata)
-            if rows.packed
-            else rows.matrix(file.read(rows.names))
-        )
+        check_table_size(file.metadata, rows.width, path)
+        X = _read_packed(rows, file.metadata) if rows.packed else rows.matrix(file.read(rows.names))
         data = rows.dataset(file.read(columns=rows.text_columns), X)
         return data if rows.truth.kind == "graded" else data.with_labels(data.y, rows.truth)
 
@@ -81,13 +89,27 @@ def opened_parquet(path: FilePath, remedy: str = "write it again", **options: An
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    if Path(path).is_fifo():
+        raise InputError("Parquet cannot be read from a pipe", "write it to a file first", file=path)
     try:
         with pq.ParquetFile(path, **options) as file:
+            schema = file.schema_arrow
+            texts = [
+                f.name for f in schema if f.name in REPEATING and f.type in (pa.string(), pa.large_string())
+            ]
+            if not texts or b"topkit" in (schema.metadata or {}):  # topkit stores no dictionaries of texts
+                yield file
+                return
+        # As dictionaries, so that their size is known before their texts are repeated.
+        with pq.ParquetFile(path, read_dictionary=texts, **options) as file:
             yield file
     except FileNotFoundError:
         raise InputError("no such file", "check the path", file=path) from None
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
-        raise InputError(f"not a readable Parquet file ({error})", remedy, file=path) from None
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = str(error).split("\n")[0][:200]
+        raise InputError(f"not a readable Parquet file ({reason})", remedy, file=path) from None
 
 
 class ParquetRows:
@@ -95,40 +117,36 @@ class ParquetRows:
 
     def __init__(self, file: Any, path: FilePath) -> None:
         schema = file.schema_arrow
-        for name in ("qid", "label"):
-            if name not in schema.names:
-                raise InputError(
-                    f"the column {name!r} is missing", "name the columns qid and label", file=path
-                )
-        facts = _facts(schema, path)
+        check_schema(schema, path)
+        facts = read_facts(schema, path)
         self.path = path
         self.packed = facts is not None
         """Whether the features are one column of bytes, as topkit writes them."""
-        self.truth = Truth.parse(facts["truth"]) if facts else Truth()
-        self.names: list[str] | None = facts["feature_names"] if facts else _numeric_columns(schema)
-        self.width = 0 if self.packed else len(self.names or ())
-        if self.packed and "features" in schema.names:
-            self.width = schema.field("features").type.byte_width // 4
+        self.truth = facts.truth if facts else Truth()
+        self.names: list[str] | None = facts.feature_names if facts else _numeric_columns(schema)
+        self.width = packed_width(schema, path) if self.packed else len(self.names or ())
         self.text_columns = [name for name in TEXT_COLUMNS if name in schema.names]
         features = ["features"] if self.packed else self.names or []
         self.columns = [*self.text_columns, *(name for name in features if name in schema.names)]
 
-    def __call__(self, table: Any) -> Dataset:
-        """The rows of a table or batch as a data set; consecutive rows with the same query id are a query."""
-        return self.dataset(table, self.matrix(table))
+    def __call__(self, table: Any, first_row: int = 0) -> Dataset:
+        """The rows of a table or batch as a data set; consecutive rows with the same query id are a query.
 
-    def dataset(self, table: Any, X: NDArray[np.float32]) -> Dataset:
+        first_row: the row of the file that the table starts with, for messages.
+        """
+        return self.dataset(table, self.matrix(table, first_row), first_row)
+
+    def dataset(self, table: Any, X: NDArray[np.float32], first_row: int = 0) -> Dataset:
         """The text columns of a table together with their features."""
-        label = _numpy(table.column("label")).astype(np.float32)
-        qid = _one_array(table.column("qid")).dictionary_encode()
-        if qid.null_count or not np.isfinite(label).all():
-            raise InputError("a qid or label is missing", "fill the columns qid and label", file=self.path)
+        qid = self._texts(table, "qid", "string").dictionary_encode()
+        numbers = _one_array(table.column("label")).cast("float64", safe=False)
+        label = check_labels_and_queries(numbers, qid, first_row, self.path)
         number = qid.indices.to_numpy()
         starts = np.flatnonzero(np.diff(number, prepend=-1))
         dictionary = qid.dictionary.to_pylist()
         qids = [dictionary[i] for i in number[starts]]
         check_contiguous(qids, "sort by query", file=self.path)
-        texts = {key: _to_strings(table.column(key)) for key in self.text_columns[2:]}
+        texts = {key: _to_strings(self._texts(table, key, "large_string")) for key in self.text_columns[2:]}
         return Dataset(
             X,
             label,
@@ -139,31 +157,59 @@ class ParquetRows:
             notes=texts.get("note"),
         )
 
-    def matrix(self, table: Any) -> NDArray[np.float32]:
+    def _texts(self, table: Any, name: str, kind: str) -> Any:
+        """A column as one array of strings; of a dictionary, the size is checked first."""
+        import pyarrow as pa
+
+        array = _one_array(table.column(name))
+        if pa.types.is_dictionary(array.type):
+            words = array.dictionary.cast("large_string")
+            lengths = np.diff(_offsets(words))
+            used = array.indices.drop_null().to_numpy(zero_copy_only=False)
+            check_size(int(lengths[used].sum()), self.path)
+            array = array.dictionary_decode()
+        return array.cast(kind)
+
+    def matrix(self, table: Any, first_row: int = 0) -> NDArray[np.float32]:
         """The features of a table."""
         X = np.empty((table.num_rows, self.width), np.float32)
         if not self.packed:
             for j, name in enumerate(self.names or ()):
-                X[:, j] = _numpy(table.column(name))
+                column = _one_array(table.column(name)).to_numpy(zero_copy_only=False)
+                X[:, j] = check_column(column, name, first_row, self.path)
         elif self.width:
-            _fill(X, 0, table.column("features"))
+            self.fill(X, table.column("features"), first_row)
         return X
 
+    def fill(self, X: NDArray[np.float32], column: Any, first_row: int) -> None:
+        """Copy a column of packed features into X."""
+        row = 0
+        for part in getattr(column, "chunks", [column]):
+            if part.null_count:
+                missing = row + first_row + int(np.argmax(part.is_null().to_numpy(zero_copy_only=False))) + 1
+                problem = f"the features of row {missing} are missing"
+                raise InputError(problem, "write the data set again", file=self.path)
+            packed = np.frombuffer(part.buffers()[1], "<f4", self.width * (part.offset + len(part)))
+            X[row : row + len(part)] = packed.reshape(-1, self.width)[part.offset :]
+            row += len(part)
+        check_values(X, first_row, None if self.names is None else tuple(self.names), self.path)
 
-def _read_packed(path: FilePath, width: int, metadata: Any) -> NDArray[np.float32]:
+
+def _read_packed(rows: ParquetRows, metadata: Any) -> NDArray[np.float32]:
     """The matrix, read in row groups on several threads, each of which opens the file itself."""
     import pyarrow.parquet as pq
 
-    X = np.empty((metadata.num_rows, width), np.float32)
+    X = np.empty((metadata.num_rows, rows.width), np.float32)
     bounds = row_group_bounds(metadata)
 
     def fill(groups: range) -> None:
-        with pq.ParquetFile(path, memory_map=True, metadata=metadata, pre_buffer=False) as file:
+        with pq.ParquetFile(rows.path, memory_map=True, metadata=metadata, pre_buffer=False) as file:
             for group in groups:
                 column = file.read_row_group(group, columns=["features"], use_threads=False).column(0)
-                _fill(X, int(bounds[group]), column)
+                first = int(bounds[group])
+                rows.fill(X[first : int(bounds[group + 1])], column, first)
 
-    if width:
+    if rows.width:
         threads = min(thread_count(), metadata.num_row_groups)
         thread_map(fill, [range(first, metadata.num_row_groups, threads) for first in range(threads)])
     return X
@@ -175,14 +221,6 @@ def row_group_bounds(metadata: Any) -> NDArray[np.int64]:
     return np.cumsum([0, *counts]).astype(np.int64)
 
 
-def _fill(X: NDArray[np.float32], row: int, column: Any) -> None:
-    """Copy a column of packed features into the rows from ``row`` on."""
-    for part in getattr(column, "chunks", [column]):
-        packed = np.frombuffer(part.buffers()[1], "<f4").reshape(-1, X.shape[1])
-        X[row : row + len(part)] = packed[part.offset : part.offset + len(part)]
-        row += len(part)
-
-
 def _numeric_columns(schema: Any) -> list[str]:
     import pyarrow as pa
 
@@ -190,32 +228,15 @@ def _numeric_columns(schema: Any) -> list[str]:
     return [name for name in numbers if name not in (*TEXT_COLUMNS, "features")]
 
 
-def _facts(schema: Any, path: FilePath) -> dict[str, Any] | None:
-    """What topkit wrote into the metadata of the schema; None for a table of another tool."""
-    raw = (schema.metadata or {}).get(b"topkit")
-    if raw is None:
-        return None
-    facts: dict[str, Any] = json.loads(raw)
-    if facts.get("version") != VERSION or not {"truth", "feature_names"} <= set(facts):
-        raise InputError(
-            "the table was written by a newer topkit or was changed since", "write it again", file=path
-        )
-    return facts
-
-
-def _numpy(column: Any) -> NDArray[Any]:
-    """A column of a table or batch as an array; missing numbers are NaN."""
-    array: NDArray[Any] = _one_array(column, None).to_numpy(zero_copy_only=False)
-    return array
-
-
-def _one_array(column: Any, kind: str | None = "string") -> Any:
-    """A column of a table or batch as one array, as strings by default."""
+def _one_array(column: Any) -> Any:
+    """A column of a table or batch as one array."""
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
+        if pa.types.is_dictionary(column.type):
+            column = column.unify_dictionaries()
         column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-    return column if kind is None else column.cast(kind)
+    return column
 
 
 def _to_arrow(strings: Strings) -> Any:
@@ -227,11 +248,20 @@ def _to_arrow(strings: Strings) -> Any:
     ).cast(pa.large_string(), safe=True)
 
 
-def _to_strings(column: Any) -> Strings:
-    array = _one_array(column, "large_string")
+def _to_strings(array: Any) -> Strings:
+    """An Arrow array of large strings, where a missing text is empty."""
     if array.null_count:
         array = array.fill_null("")
-    _, offsets, blob = array.buffers()
-    ends: NDArray[np.int64] = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    ends = _offsets(array)
+    blob = array.buffers()[2]
     text = np.frombuffer(blob, np.uint8) if blob is not None else np.zeros(0, np.uint8)
     return Strings(text[ends[0] : ends[-1]].copy(), ends - ends[0])
+
+
+def _offsets(array: Any) -> NDArray[np.int64]:
+    """Where each of an array of large strings starts in its buffer, and where the last ends."""
+    offsets = array.buffers()[1]
+    if offsets is None or not len(array):
+        return np.zeros(1, np.int64)
+    ends: NDArray[np.int64] = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    return ends

@@ -40,7 +40,8 @@ class Partition:
             bounds = row_group_bounds(file.metadata)
             groups = np.flatnonzero((bounds[1:] > self.first) & (bounds[:-1] < self.last))
             table = file.read_row_groups(groups.tolist(), columns=convert.columns, use_threads=False)
-            return convert(table.slice(self.first - int(bounds[groups[0]]), len(self)).combine_chunks())
+            rows = table.slice(self.first - int(bounds[groups[0]]), len(self)).combine_chunks()
+            return convert(rows, self.first)
 
 
 @dataclass(frozen=True)

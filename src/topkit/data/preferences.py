@@ -40,6 +40,8 @@ def _preference(fields: list[str], path: FilePath, line: int) -> Preference:
     assessor = fields[4] if len(fields) > 4 else ""
     try:
         seconds = float(fields[5]) if len(fields) > 5 else float("nan")
+        if seconds in (float("inf"), float("-inf")):
+            raise ValueError
     except ValueError:
         raise InputError(f"invalid number of seconds {fields[5]!r}", FORM, file=path, line=line) from None
     return Preference(query, a, b, answers[winner], assessor, seconds)

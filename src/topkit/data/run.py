@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from topkit.data.dataset import Dataset, read_only
 from topkit.data.errors import InputError
 from topkit.data.strings import Strings
+
+RESULTS = "give {query: {document: score}} or {query: [(document, score), …]}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,19 +52,23 @@ class Run:
             raise InputError("query ids must be unique")
 
     @classmethod
-    def of(cls, results: Mapping[str, Sequence[tuple[str, float]]], name: str = "run") -> Run:
-        """A run from query → [(document, score), …]."""
-        for query, pairs in results.items():
-            documents = [doc for doc, _ in pairs]
-            if len(set(documents)) != len(documents):
-                repeated = next(doc for doc in documents if documents.count(doc) > 1)
-                raise InputError(
-                    f"document {repeated!r} is given twice for query {query!r}", "give each document once"
-                )
+    def of(
+        cls, results: Mapping[str, Mapping[str, float] | Sequence[tuple[str, float]]], name: str = "run"
+    ) -> Run:
+        """A run from {query: {document: score}}, as in pytrec_eval, or {query: [(document, score), …]}.
+
+        >>> Run.of({"q1": {"d2": 1.5, "d1": 0.5}})["q1"]
+        [('d2', 1.5), ('d1', 0.5)]
+        """
+        if not isinstance(results, Mapping):
+            raise InputError(f"expected query → results, got {type(results).__name__}", RESULTS)
+        rows = [pair for query, found in results.items() for pair in _pairs(query, found)]
         ptr = np.zeros(len(results) + 1, np.int64)
-        np.cumsum([len(pairs) for pairs in results.values()], out=ptr[1:])
-        rows = [pair for pairs in results.values() for pair in pairs]
-        scores = np.array([score for _, score in rows], np.float64)
+        np.cumsum([len(found) for found in results.values()], out=ptr[1:])
+        try:
+            scores = np.array([score for _, score in rows], np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError("expected numbers as the scores of a run", RESULTS) from None
         return cls(tuple(results), ptr, Strings.of([doc for doc, _ in rows]), scores, name)
 
     @classmethod
@@ -109,3 +117,19 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self)} queries, {len(self.scores)} documents)"
+
+
+def _pairs(query: str, results: Any) -> list[tuple[str, float]]:
+    """The documents and scores of a query, from either form."""
+    listed = isinstance(results, Sequence) and not isinstance(results, str | bytes)
+    pairs = list(results.items() if isinstance(results, Mapping) else results if listed else [None])
+    # A text of two characters would unpack into a document and a score.
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise InputError(f"expected documents with scores for query {query!r}", RESULTS)
+    documents = [doc for doc, _ in pairs]
+    if len(set(documents)) != len(documents):
+        repeated = next(doc for doc, count in Counter(documents).items() if count > 1)
+        raise InputError(
+            f"document {repeated!r} is given twice for query {query!r}", "give each document once"
+        )
+    return pairs

@@ -90,6 +90,8 @@ def convert(value: Any, kind: Kind) -> Any:
         value = value.item()  # a NumPy scalar
     if kind is bool or isinstance(value, bool):  # bool is a subclass of int, but True is not a number here
         return value if kind is bool and isinstance(value, bool) else REFUSED
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return REFUSED  # neither a float nor an integer of an array can hold it
     if kind is float and isinstance(value, int | float):
         return float(value)
     return value if isinstance(kind, type) and isinstance(value, kind) else REFUSED
@@ -127,10 +129,23 @@ def from_text(text: str, kind: Kind) -> Any:
         return {"true": True, "false": False}.get(text.lower(), REFUSED)
     if kind in (int, float) and "_" not in text:
         try:
-            return kind(text)
+            return convert(kind(text), kind)
         except ValueError:
             return REFUSED
     return text if kind is str else REFUSED
+
+
+def brief(value: Any) -> str:
+    """A value as a message shows it: its ``repr``, at most 60 characters of it.
+
+    >>> brief([1, 2]), brief(10**5000)
+    ('[1, 2]', 'a number of thousands of digits')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to print such integers, because it would take too long
+        return "a number of thousands of digits"
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def show_value(value: Any) -> str:

@@ -26,6 +26,7 @@ from topkit.data.names import lookup, suggestion
 from topkit.data.setting_types import (
     REFUSED,
     alternatives,
+    brief,
     convert,
     from_text,
     in_text_order,
@@ -131,7 +132,7 @@ class Setting:
         remedy = suggestion(value, self.choices, "") if isinstance(value, str) else ""
         if any(is_table(kind) for kind in alternatives(self.type)):
             remedy = f"set its entries one by one: {self.name}.NAME=VALUE"
-        return InputError(f"{self.name} must be {self.expected}, got {value!r}", remedy)
+        return InputError(f"{self.name} must be {self.expected}, got {brief(value)}", remedy)
 
     def _words(self, kind: Any) -> str:
         words = words_for(kind)

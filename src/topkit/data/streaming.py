@@ -135,6 +135,8 @@ def _parquet_pieces(path: FilePath, rows: int) -> Iterator[Dataset]:
     # neither mapped nor read ahead, so that only the current batch is in memory
     with opened_parquet(path, memory_map=False, buffer_size=1 << 20, pre_buffer=False) as file:
         convert = ParquetRows(file, path)
+        first_row = 0
         for batch in file.iter_batches(batch_size=rows, columns=convert.columns, use_threads=False):
             if batch.num_rows:
-                yield convert(batch)
+                yield convert(batch, first_row)
+            first_row += batch.num_rows

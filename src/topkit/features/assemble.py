@@ -34,15 +34,18 @@ def build_dataset(
 ) -> tuple[Dataset, Card]:
     """A data set with the candidates of every query, their features and grades, and its card.
 
-    A candidate without a judgment gets grade 0; negative grades become 0. Queries without candidates are left
-    out and listed in the card; if no query has any, NoCandidatesError is raised.
+    A candidate without a judgment gets grade 0; negative grades become 0. A query that ``grades`` does not
+    contain was not judged: it is left out and counted in the card; an empty entry keeps it, with grade 0 for
+    all its documents. Without any grades all queries are kept, for example to score them. Queries without
+    candidates are left out and listed in the card; if no query has any, NoCandidatesError is raised.
 
     features: ``ohsumed``, ``trec``, or comma-separated names. sampling: one of
     :data:`topkit.features.SAMPLING`. depth: the BM25 rank on whole documents where the sampling cuts. links:
     the link graph, for the features that need it.
     """
     names = feature_names(index, features, links)
-    analysed = analyse_queries(index, dict(queries))
+    judged_queries = judged_among(queries, grades)
+    analysed = analyse_queries(index, judged_queries)
     sampled = sample(index, analysed, grades, sampling, depth)
     nonempty = np.flatnonzero(np.diff(sampled.candidates.ptr))
     if not len(nonempty):
@@ -65,6 +68,7 @@ def build_dataset(
         depth=depth,
         queries=data.n_queries,
         queries_left_out=tuple(qid for qid in analysed.qids if qid not in set(kept.qids)),
+        queries_unjudged=len(queries) - len(judged_queries),
         queries_without_relevant=int((np.maximum.reduceat(y, data.ptr[:-1]) <= 0).sum()),
         documents=len(data),
         relevant_judged=sampled.relevant,
@@ -75,6 +79,16 @@ def build_dataset(
         features=tuple(names),
     )
     return data, card
+
+
+def judged_among(queries: Mapping[str, str], grades: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """The queries that ``grades`` contains; all of them if there are no grades at all."""
+    judged = {qid: text for qid, text in queries.items() if qid in grades or not grades}
+    if not judged:
+        raise NoCandidatesError(
+            "no query has a judgment", "check that queries and judgments have the same query ids"
+        )
+    return judged
 
 
 def _judgments(

@@ -23,6 +23,8 @@ class Card:
     queries: int
     queries_left_out: tuple[str, ...]
     """Queries for which the sampling returned no document."""
+    queries_unjudged: int
+    """Queries without any judgment, which were left out."""
     queries_without_relevant: int
     documents: int
     relevant_judged: int
@@ -39,6 +41,8 @@ class Card:
         left_out = (
             f", {len(self.queries_left_out)} left out without candidates" if self.queries_left_out else ""
         )
+        if self.queries_unjudged:
+            left_out += f", {self.queries_unjudged:,} left out without judgments"
         no_relevant = f"{self.queries_without_relevant:,} without relevant documents"
         lines = [
             f"corpus      {self.corpus_documents:,} documents; streams {', '.join(self.streams)}",

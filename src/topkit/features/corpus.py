@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
-from topkit.data import InputError
-from topkit.data.files import FilePath, line_chunks
+from topkit.data import InputError, read_judged
+from topkit.data.csv_rows import csv_rows
+from topkit.data.files import FilePath
+from topkit.data.json_rows import json_rows
 from topkit.data.settings import lookup
+from topkit.data.text_lines import text_lines
 
 ID_FIELDS = ("id", "_id", "docid", "docno", "doc_id")
 """Names of the id field, the first that occurs is used."""
@@ -23,82 +25,80 @@ class Document(NamedTuple):
     fields: dict[str, str]
 
 
+Lines = Iterator[tuple[int, str]]
+"""Lines with their numbers."""
+
+
 def read_documents(path: FilePath, format: str | None = None) -> Iterator[Document]:  # noqa: A002
-    """Iterate over the documents of a file, plain or gzip.
+    """Iterate over the documents of a file: plain, gzip or a pipe.
 
     format: ``jsonl`` (one object per line with an ``id``), ``csv`` or ``tsv`` (with a header), ``trec``
     (``<DOC>`` records) or ``cranfield`` (``.I`` records); by default detected from the name and the first
-    line.
+    line. CSV may be separated by commas, semicolons or tabs.
     """
-    return lookup(FORMATS, format or _format_of(path), "document format")(path)
+    numbered = text_lines(path)
+    name = format
+    if name is None:
+        first, numbered = _peeked(numbered)
+        name = _format_of(path, first)
+    return lookup(FORMATS, name, "document format")(numbered, path)
 
 
-def _format_of(path: FilePath) -> str:
+def _peeked(numbered: Lines) -> tuple[str, Lines]:
+    """The first line that is not blank, and the lines from it on."""
+    for number, text in numbered:
+        if text.strip():
+            return text, chain([(number, text)], numbered)
+    return "", iter(())
+
+
+def _format_of(path: FilePath, first: str) -> str:
     name = str(path).removesuffix(".gz")
     for ending, format_name in ((".jsonl", "jsonl"), (".csv", "csv"), (".tsv", "tsv")):
         if name.endswith(ending):
             return format_name
-    for _, text in lines(path):
-        if text.strip():
-            start = text.lstrip()
-            if start.startswith(".I"):
-                return "cranfield"
-            if start.startswith("{"):
-                return "jsonl"
-            if start.upper().startswith("<DOC"):
-                return "trec"
-            break
+    start = first.lstrip()
+    for beginning, format_name in ((".I", "cranfield"), ("{", "jsonl"), ("<DOC", "trec")):
+        if start.upper().startswith(beginning):
+            return format_name
     raise InputError("the document format cannot be detected", f"choose from {', '.join(FORMATS)}", file=path)
 
 
-def lines(path: FilePath) -> Iterator[tuple[int, str]]:
-    """Each line with its number; a chunk that is not valid UTF-8 is read as Latin-1."""
-    for chunk, first in line_chunks(path):
-        try:
-            text = chunk.decode("utf-8")
-        except UnicodeDecodeError:
-            text = chunk.decode("latin-1")
-        yield from enumerate(text.split("\n")[:-1], first)
+def _jsonl(numbered: Lines, path: FilePath) -> Iterator[Document]:
+    return (document for _, document in json_documents(numbered, path))
 
 
-def _jsonl(path: FilePath) -> Iterator[Document]:
-    for number, text in lines(path):
-        if not text.strip():
-            continue
-        try:
-            record = json.loads(text)
-        except json.JSONDecodeError as error:
-            remedy = 'write one object per line, such as {"id": "d1", "title": "…"}'
-            raise InputError(f"invalid JSON ({error})", remedy, file=path, line=number) from None
-        if not isinstance(record, dict):
-            problem = f"expected a JSON object, got {type(record).__name__}"
-            raise InputError(problem, "write {…} on each line", file=path, line=number)
+def json_documents(numbered: Lines, path: FilePath) -> Iterator[tuple[int, Document]]:
+    """The documents of JSON Lines, each with its line."""
+    remedy = 'write one object per line, such as {"id": "d1", "title": "…"}'
+    for number, record in json_rows(numbered, path, remedy):
         key = next((name for name in ID_FIELDS if name in record), None)
         if key is None:
             raise InputError(
                 "the document has no id", f"add a field {ID_FIELDS[0]!r}", file=path, line=number
             )
+        if isinstance(record[key], bool) or not isinstance(record[key], str | int | float):
+            problem = f"expected text or a number as the id, got {type(record[key]).__name__}"
+            raise InputError(problem, "write it as a text", file=path, line=number)
         fields = {
             name: value if isinstance(value, str) else " ".join(map(str, value))
             for name, value in record.items()
             if name != key and isinstance(value, str | list)
         }
-        yield Document(str(record[key]), fields)
+        yield number, Document(str(record[key]), fields)
 
 
-def _table(separator: str) -> Callable[[FilePath], Iterator[Document]]:
-    def read(path: FilePath) -> Iterator[Document]:
-        rows = csv.reader((text + "\n" for _, text in lines(path)), delimiter=separator)
-        header = next(rows, [])
+def _table(separator: str | None) -> Callable[[Lines, FilePath], Iterator[Document]]:
+    def read(numbered: Lines, path: FilePath) -> Iterator[Document]:
+        rows = csv_rows(numbered, path, separator)
+        line, header = next(rows, (1, []))
         key = next((name for name in ID_FIELDS if name in header), None)
         if key is None:
-            raise InputError("there is no id column", f"name it {ID_FIELDS[0]!r}", file=path, line=1)
-        for row in rows:
-            if not row:
-                continue
+            raise InputError("there is no id column", f"name it {ID_FIELDS[0]!r}", file=path, line=line)
+        for line, row in rows:
             if len(row) != len(header):
                 problem = f"expected {len(header)} columns, got {len(row)}"
-                raise InputError(problem, "quote texts that contain commas", file=path, line=rows.line_num)
+                raise InputError(problem, "quote texts that contain separators", file=path, line=line)
             fields = dict(zip(header, row, strict=True))
             yield Document(fields.pop(key), fields)
 
@@ -109,11 +109,11 @@ CRANFIELD_FIELDS = {"T": "title", "A": "author", "B": "source", "W": "abstract"}
 """Letter of a part of a record → field."""
 
 
-def cranfield_records(path: FilePath) -> Iterator[tuple[str, dict[str, str]]]:
+def cranfield_records(numbered: Lines, path: FilePath) -> Iterator[tuple[str, dict[str, str]]]:
     """Records ``.I number`` with parts ``.T``, ``.A``, …: the number and the text of each part."""
     name, part = None, ""
     parts: dict[str, list[str]] = {}
-    for number, text in lines(path):
+    for number, text in numbered:
         text = text.rstrip("\r")
         if text.startswith(".I"):
             if name is not None:
@@ -138,26 +138,46 @@ def cranfield_records(path: FilePath) -> Iterator[tuple[str, dict[str, str]]]:
         yield name, {key: "\n".join(value) for key, value in parts.items()}
 
 
-def _cranfield(path: FilePath) -> Iterator[Document]:
-    for name, parts in cranfield_records(path):
+def _cranfield(numbered: Lines, path: FilePath) -> Iterator[Document]:
+    for name, parts in cranfield_records(numbered, path):
         fields = {known: parts.get(letter, "") for letter, known in CRANFIELD_FIELDS.items()}
         # The abstract of a Cranfield record repeats the title.
         fields["abstract"] = fields["abstract"].removeprefix(fields["title"])
         yield Document(name, fields)
 
 
-TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)[^>]*>")
+TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)[^<>]*>")
+"""A tag. An opening bracket ends the search for the closing one, which would be quadratic otherwise."""
+DOC_TAG = re.compile(r"<(/?)DOC(?:\s[^<>]*)?>", re.IGNORECASE)
 
 
-def _trec(path: FilePath) -> Iterator[Document]:
+def _trec(numbered: Lines, path: FilePath) -> Iterator[Document]:
     record: list[str] = []
-    for number, text in lines(path):
-        if text.strip().upper() == "<DOC>":
-            record = []
-        elif text.strip().upper() == "</DOC>":
-            yield _trec_document("\n".join(record), path, number)
-        else:
-            record.append(text)
+    opened: int | None = None
+    for number, text in numbered:
+        at = 0
+        for tag in DOC_TAG.finditer(text):
+            if tag[1] and opened is not None:
+                record.append(text[at : tag.start()])
+                yield _trec_document("\n".join(record), path, number)
+                opened = None
+            elif tag[1]:
+                problem = "</DOC> without a <DOC> before it"
+                raise InputError(problem, "start each document with <DOC>", file=path, line=number)
+            elif opened is not None:
+                raise _unclosed(path, opened)
+            else:
+                opened, record = number, []
+            at = tag.end()
+        if opened is not None:
+            record.append(text[at:])
+    if opened is not None:
+        raise _unclosed(path, opened)
+
+
+def _unclosed(path: FilePath, line: int) -> InputError:
+    problem = "the document that starts here has no </DOC>"
+    return InputError(problem, "the file may be truncated; close it or remove it", file=path, line=line)
 
 
 def _trec_document(text: str, path: FilePath, line: int) -> Document:
@@ -179,9 +199,9 @@ def _trec_document(text: str, path: FilePath, line: int) -> Document:
     return Document(name, joined)
 
 
-FORMATS: dict[str, Callable[[FilePath], Iterator[Document]]] = {
+FORMATS: dict[str, Callable[[Lines, FilePath], Iterator[Document]]] = {
     "jsonl": _jsonl,
-    "csv": _table(","),
+    "csv": _table(None),
     "tsv": _table("\t"),
     "trec": _trec,
     "cranfield": _cranfield,
@@ -195,26 +215,38 @@ def read_queries(path: FilePath) -> dict[str, str]:
     Queries of ``.I`` records are numbered in file order (1, 2, …), not by the number in the record, because
     the Cranfield judgments use this numbering.
     """
+    first, numbered = _peeked(text_lines(path))
+    start = first.lstrip()
+    if start.startswith(".I"):
+        records = cranfield_records(numbered, path)
+        texts = (" ".join(parts.get("W", "").split()) for _, parts in records)
+        return {str(place): text for place, text in enumerate(texts, 1)}
     queries: dict[str, str] = {}
-    first = next((text for _, text in lines(path) if text.strip()), "")
-    if first.startswith(".I"):
-        for place, (_, parts) in enumerate(cranfield_records(path), 1):
-            queries[str(place)] = " ".join(parts.get("W", "").split())
-        return queries
-    if first.startswith("{"):
-        for document in _jsonl(path):
-            queries[document.id] = document.fields.get("text", "")
-        return queries
-    for number, text in lines(path):
+    read = _json_queries if start.startswith("{") else _tab_queries
+    for number, name, text in read(numbered, path):
+        if name in queries:
+            raise InputError(
+                f"the query id {name!r} occurs twice", "give each query its own id", file=path, line=number
+            )
+        queries[name] = text
+    if not queries:
+        raise InputError("the file contains no queries", "write id, tab, text on each line", file=path)
+    return queries
+
+
+def _json_queries(numbered: Lines, path: FilePath) -> Iterator[tuple[int, str, str]]:
+    for number, document in json_documents(numbered, path):
+        yield number, document.id, document.fields.get("text", "")
+
+
+def _tab_queries(numbered: Lines, path: FilePath) -> Iterator[tuple[int, str, str]]:
+    for number, text in numbered:
         if not text.strip():
             continue
         name, tab, query = text.partition("\t")
         if not tab or not name.strip():
             raise InputError("invalid query", "write id, tab, text", file=path, line=number)
-        queries[name.strip()] = query.strip()
-    if not queries:
-        raise InputError("the file contains no queries", "write id, tab, text on each line", file=path)
-    return queries
+        yield number, name.strip(), query.strip()
 
 
 def read_cranfield_qrels(path: FilePath) -> dict[str, dict[str, float]]:
@@ -224,15 +256,4 @@ def read_cranfield_qrels(path: FilePath) -> dict[str, dict[str, float]]:
     5 − code, from 4 to 0. The code −1 is outside this scale and becomes 0 (not relevant). A document judged
     twice gets the better grade.
     """
-    table: dict[str, dict[str, float]] = {}
-    for number, text in lines(path):
-        fields = text.split()
-        if not fields:
-            continue
-        if len(fields) != 3 or not fields[2].lstrip("-").isdigit():
-            raise InputError("invalid judgment", "write query, document and code", file=path, line=number)
-        query, doc, code = fields[0], fields[1], int(fields[2])
-        grade = float(5 - code) if 1 <= code <= 5 else 0.0
-        row = table.setdefault(query, {})
-        row[doc] = max(grade, row.get(doc, 0.0))
-    return table
+    return read_judged(path, "cranfield").judgments.grades_by_query()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topkit.data import InputError, Strings
 from topkit.data.files import FilePath
-from topkit.features.corpus import lines
+from topkit.data.text_lines import text_lines
 from topkit.features.index import Index
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def read_links(path: FilePath, index: Index) -> LinkGraph:
     """Read links from lines ``source target`` of document ids; links of unknown pages are ignored."""
     pairs: list[tuple[int, int]] = []
     unknown = 0
-    for number, text in lines(path):
+    for number, text in text_lines(path):
         fields = text.split()
         if not fields:
             continue

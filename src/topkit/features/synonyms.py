@@ -6,8 +6,8 @@ from pathlib import Path
 
 from topkit.data import InputError
 from topkit.data.files import FilePath
+from topkit.data.text_lines import text_lines
 from topkit.features.analyser import Analyser
-from topkit.features.corpus import lines
 
 
 def read_synonyms(path: FilePath, analyser: Analyser | None = None) -> dict[str, frozenset[str]]:
@@ -20,7 +20,9 @@ def read_synonyms(path: FilePath, analyser: Analyser | None = None) -> dict[str,
     analyser = analyser or Analyser()
     place = Path(path)
     groups = (
-        _wordnet(place) if place.is_dir() else [text.replace(",", " ").split() for _, text in lines(path)]
+        _wordnet(place)
+        if place.is_dir()
+        else [text.replace(",", " ").split() for _, text in text_lines(path)]
     )
     words = sorted({word.lower() for group in groups for word in group})
     single = [word for word in words if analyser.tokens(word) == [word]]
@@ -42,7 +44,7 @@ def _wordnet(folder: Path) -> list[list[str]]:
         raise InputError(problem, "give the folder with data.noun, data.verb, …", file=folder)
     groups = []
     for file in files:
-        for number, text in lines(file):
+        for number, text in text_lines(file):
             if text.startswith("  ") or not text:
                 continue
             fields = text.split()

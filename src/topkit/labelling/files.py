@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Mapping
-from math import isnan, nan
+from math import isinf, isnan, nan
 
+from topkit.data.csv_rows import csv_rows
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, line_chunks, text_writer
+from topkit.data.files import FilePath, numbered_lines, text_writer
 from topkit.data.judgments import ANSWERS, Grade, Judgments, Preference
 
 PREFERENCE_COLUMNS = ("query", "a", "b", "answer", "assessor", "seconds")
@@ -78,28 +78,31 @@ def _rows(
     path: FilePath, names: tuple[str, ...], columns: Mapping[str, str]
 ) -> list[tuple[int, dict[str, str]]]:
     """The line number and the columns of every row, by topkit's names; missing optional columns are empty."""
-    text = b"".join(chunk for chunk, _ in line_chunks(path)).decode("utf-8-sig", "surrogateescape")
-    reader = csv.DictReader(io.StringIO(text, newline=""), restval="", strict=True)
-    header = reader.fieldnames or []
+    # Ids keep their bytes, as in all files of judgments.
+    lines = ((line, text.decode("utf-8", "surrogateescape")) for line, text in numbered_lines(path))
+    records = csv_rows(lines, path)
+    _, header = next(records, (1, []))
+    header = [column.strip() for column in header]
     column_of = {name: columns.get(name, name) for name in names}
     for name, column in column_of.items():
         if column not in header and (name not in OPTIONAL or name in columns):
             remedy = f"say which column is {name}: {', '.join(map(repr, header))}"
             raise InputError(f"the column {column!r} is missing", remedy, file=path, line=1)
     rows = []
-    try:
-        for row in reader:
-            values = {name: (row.get(column) or "").strip() for name, column in column_of.items()}
-            rows.append((reader.line_num, values))
-    except csv.Error as error:
-        raise InputError(
-            f"invalid CSV: {error}", "quote fields properly", file=path, line=reader.line_num
-        ) from None
+    for line, record in records:
+        if len(record) > len(header):
+            problem = f"expected {len(header)} columns, got {len(record)}"
+            raise InputError(problem, "quote texts that contain separators", file=path, line=line)
+        fields = dict(zip(header, record, strict=False))
+        rows.append((line, {name: fields.get(column, "").strip() for name, column in column_of.items()}))
     return rows
 
 
 def _number(text: str, what: str, path: FilePath, line: int) -> float:
     try:
-        return float(text) if text else nan
+        value = float(text) if text else nan
     except ValueError:
-        raise InputError(f"{what} must be a number, got {text!r}", file=path, line=line) from None
+        raise InputError(f"{what} must be a number, got {text[:40]!r}", file=path, line=line) from None
+    if isinf(value) or (text and isnan(value)):
+        raise InputError(f"{what} must be a finite number, got {text[:40]!r}", file=path, line=line)
+    return value

@@ -12,6 +12,7 @@ from topkit.compute.cluster import Cluster
 from topkit.data import Dataset, InputError, Run, Strings, Truth, concatenate
 from topkit.data.partitions import Partition, plan_partitions
 from topkit.features import NoCandidatesError, build_dataset, open_index
+from topkit.features.assemble import judged_among
 from topkit.fusion import fuse, learns_across_queries
 from topkit.metrics import Evaluation, evaluate
 from topkit.rankers import load_ranker
@@ -93,9 +94,9 @@ def build_dataset_on(
 ) -> Dataset:
     """:func:`topkit.features.build_dataset` with ``at_once`` queries per task; workers open the index folder.
 
-    As there, queries without candidates are left out.
+    As there, queries without judgments or without candidates are left out.
     """
-    names = list(queries)
+    names = list(judged_among(queries, grades))
     tasks = []
     for i in range(0, len(names), at_once):
         group = names[i : i + at_once]

@@ -9,6 +9,7 @@ from typing import Any
 
 from topkit.data import InputError
 from topkit.data.files import FilePath
+from topkit.data.setting_types import brief
 from topkit.data.settings import check_settings, lookup, settings_of, suggestion
 from topkit.metrics import convention as convention_named
 from topkit.metrics import metric
@@ -27,7 +28,7 @@ RANKER_KEYS = ("ranker", "name", "set", "try", "trials")
 def read_study(path: FilePath) -> Study[Any]:
     """Read and check the study in a TOML file."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError("the file does not exist", "write one with 'topkit study new'", file=path) from None
     except (OSError, UnicodeDecodeError) as error:
@@ -46,7 +47,9 @@ def parse_study(text: str, path: FilePath = "study.toml") -> Study[Any]:
     """
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise InputError("the TOML is nested too deeply", "see 'topkit study new'", file=path) from None
+    except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
         raise InputError(f"invalid TOML ({error})", "see 'topkit study new'", file=path) from None
     try:
         _check_keys(content, KEYS, "key")
@@ -77,8 +80,8 @@ def _study(content: Mapping[str, Json], name: str, kind: Kind[Any, Any], path: P
 
 def _seeds(content: Mapping[str, Json]) -> tuple[int, ...]:
     seeds = tuple(_list(content.get("seeds", [0]), "seeds"))
-    if not seeds or not all(isinstance(seed, int) and seed >= 0 for seed in seeds):
-        raise InputError(f"seeds must be integers of at least 0, got {list(seeds)}")
+    if not seeds or not all(_is_integer(seed) and 0 <= seed < 2**32 for seed in seeds):
+        raise InputError(f"seeds must be integers of at least 0 and below {2**32}, got {brief(list(seeds))}")
     return seeds
 
 
@@ -105,8 +108,8 @@ def _source(record: Json, defaults: Mapping[str, str]) -> Source:
         raise InputError("a data set needs a name", 'write [[data]] and name = "…"')
     _check_keys(record, SOURCE_KEYS, "key of a data set")
     folds = record.get("folds", [1, 2, 3, 4, 5])
-    if not isinstance(folds, list) or not folds or not all(isinstance(fold, int) for fold in folds):
-        raise InputError(f"folds must be a list of integers, got {folds!r}")
+    if not isinstance(folds, list) or not folds or not all(_is_integer(fold) for fold in folds):
+        raise InputError(f"folds must be a list of integers, got {brief(folds)}")
     words = {key: str(record[key]) for key in SOURCE_KEYS if key != "folds" and key in record}
     return Source(**{**defaults, **words}, folds=tuple(folds))
 
@@ -123,13 +126,18 @@ def _contestant(record: Json) -> Contestant:
         record = {"ranker": record}
     if not isinstance(record, dict) or "ranker" not in record:
         raise InputError(
-            f"invalid ranker {record!r}", 'write "listnet" or { ranker = "listnet", set = { … } }'
+            f"invalid ranker {brief(record)}", 'write "listnet" or { ranker = "listnet", set = { … } }'
         )
     _check_keys(record, RANKER_KEYS, "key of a ranker")
     name, settings, choices = str(record["ranker"]), record.get("set", {}), record.get("try", {})
-    if not all(isinstance(values, list) and values for values in choices.values()):
+    if not isinstance(settings, dict):
+        raise InputError(f"set must be a table, got {brief(settings)}", "write set = { beta = 0.5 }")
+    tables = isinstance(choices, dict)
+    if not tables or not all(isinstance(values, list) and values for values in choices.values()):
         raise InputError("try needs a list of values for each setting", "write try = { beta = [0.1, 0.5] }")
     # Unknown names and wrong values are reported now instead of in a cell.
+    if "name" in settings or "name" in choices:
+        raise InputError(f"the ranker {name!r} has no setting 'name'", "write name beside ranker")
     first = {**settings, **{key: values[0] for key, values in choices.items()}}
     ranker(name, **first)
     for key, values in choices.items():
@@ -140,13 +148,25 @@ def _contestant(record: Json) -> Contestant:
         str(record.get("name", name)),
         settings,
         {key: tuple(values) for key, values in choices.items()},
-        int(record.get("trials", 1)),
+        _trials(record),
     )
+
+
+def _trials(record: Mapping[str, Json]) -> int:
+    trials = record.get("trials", 1)
+    if not _is_integer(trials) or trials < 1:
+        raise InputError(f"trials must be an integer of at least 1, got {brief(trials)}")
+    return int(trials)
+
+
+def _is_integer(value: Json) -> bool:
+    """Whether a value is an integer of 64 bits, as TOML says."""
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
 
 
 def _list(value: Json, name: str) -> list[Json]:
     if not isinstance(value, list):
-        raise InputError(f"{name} must be a list, got {value!r}", f"write {name} = [ … ]")
+        raise InputError(f"{name} must be a list, got {brief(value)}", f"write {name} = [ … ]")
     return value
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
-from topkit.features.corpus import lines
+from topkit.data.text_lines import text_lines
 from topkit.web.json_lines import read_records
 from topkit.web.schema import TABLES
 from topkit.web.settings import Settings
@@ -105,7 +105,7 @@ def _checked_schema(path: FilePath) -> str:
     """The schema revision of a backup that is complete and unchanged."""
     digest = hashlib.sha256()
     last = ""
-    for _, text in lines(path):
+    for _, text in text_lines(path):
         if last:
             digest.update((last + "\n").encode("utf-8", "surrogateescape"))
         last = text

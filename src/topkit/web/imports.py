@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from urllib.parse import urlsplit
 
+from topkit.data.csv_rows import csv_rows, separator_of
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath
+from topkit.data.text_lines import text_lines
 from topkit.data.trec import read_run
-from topkit.features.corpus import ID_FIELDS, lines, read_documents, read_queries
+from topkit.features.corpus import ID_FIELDS, read_documents, read_queries
 from topkit.web.json_lines import read_records
 from topkit.web.store.projects import Document, Topic
 
@@ -26,13 +28,13 @@ def read_topics(path: FilePath) -> list[Topic]:
 
     The fields are ``id`` (or ``topic``), ``query`` (or ``title``, ``text``) and ``description``.
     """
-    first = next((text for _, text in lines(path) if text.strip()), "").lstrip("\ufeff ")
+    first = next((text for _, text in text_lines(path) if text.strip()), "").lstrip("\ufeff ")
     if first.startswith("<"):
         topics = list(_trec_topics(path))
     elif first.startswith("{"):
         topics = [_json_topic(record, path, line) for line, record in read_records(path, TOPIC_REMEDY)]
     elif _is_header(first):
-        topics = [_topic(row, path, line) for line, row in _table(path, "\t" if "\t" in first else ",")]
+        topics = [_topic(row, path, line) for line, row in _table(path, separator_of(first))]
     elif first.startswith(".I") or "\t" in first:
         topics = [Topic(key, query) for key, query in read_queries(path).items()]
     else:
@@ -50,22 +52,15 @@ def read_topics(path: FilePath) -> list[Topic]:
 
 
 def _is_header(text: str) -> bool:
-    names = {name.strip().strip('"').lower() for name in re.split("[,\t]", text)}
+    names = {name.strip().strip('"').lower() for name in re.split("[,;\t]", text)}
     return bool(names & {*ID_FIELDS, "topic"}) and bool(names & set(QUERY_FIELDS))
 
 
 def _table(path: FilePath, separator: str) -> Iterator[tuple[int, dict[str, str]]]:
-    rows = csv.DictReader((text + "\n" for _, text in lines(path)), delimiter=separator)
-    try:
-        for row in rows:
-            yield (
-                rows.line_num,
-                {(key or "").strip("\ufeff "): value or "" for key, value in row.items() if key},
-            )
-    except csv.Error as error:
-        raise InputError(
-            f"invalid CSV: {error}", "check the quotation marks", file=path, line=rows.line_num
-        ) from None
+    rows = csv_rows(text_lines(path), path, separator)
+    _, header = next(rows, (1, []))
+    for line, row in rows:
+        yield line, dict(zip(header, row, strict=False))
 
 
 def _json_topic(record: Mapping[str, object], path: FilePath, line: int) -> Topic:
@@ -89,11 +84,18 @@ TREC_PART = re.compile(
 
 
 def _trec_topics(path: FilePath) -> Iterator[Topic]:
-    text = "\n".join(text for _, text in lines(path))
-    for record in re.findall(r"<top>(.*?)</top>", text, re.DOTALL | re.IGNORECASE):
+    text = "\n".join(text for _, text in text_lines(path))
+    starts = [match.end() for match in re.finditer("<top>", text, re.IGNORECASE)]
+    for start, stop in pairwise([*starts, len(text)]):
+        record, closed, _ = re.sub("</top>", "</top>", text[start:stop], flags=re.IGNORECASE).partition(
+            "</top>"
+        )
         parts = {name.lower(): " ".join(words.split()) for name, words in TREC_PART.findall(record)}
-        if not parts.get("num") or not parts.get("title"):
-            raise InputError("a topic has no <num> or no <title>", TOPIC_REMEDY, file=path)
+        problem = "the topic that starts here has no </top>" if not closed else ""
+        if not problem and not (parts.get("num") and parts.get("title")):
+            problem = "the topic that starts here has no <num> or no <title>"
+        if problem:
+            raise InputError(problem, TOPIC_REMEDY, file=path, line=1 + text.count("\n", 0, start))
         description = "\n\n".join(parts[name] for name in ("desc", "narr") if parts.get(name))
         yield Topic(_storable(parts["num"]), _storable(parts["title"]), _storable(description))
 

@@ -139,6 +139,27 @@ def scan_features(text: Bytes, i: int, X: Floats, row: int, exact: Ints, marked:
 
 
 @njit(cache=True, nogil=True)
+def largest_index(text: Bytes, limit: int) -> int:
+    """The largest feature index up to ``limit`` in whole lines; larger ones are left to the scanner."""
+    largest = 0
+    i = 0
+    while i < len(text):
+        while text[i] != NEWLINE and text[i] != HASH:
+            index = 0
+            first = i
+            while ZERO <= text[i] <= ZERO + 9:
+                index = min(index * 10 + (text[i] - ZERO), limit + 1)
+                i += 1
+            if i > first and text[i] == COLON and index <= limit:
+                largest = max(largest, index)
+            i = field_end(text, i)
+            while is_blank(text[i]):
+                i += 1
+        i = line_end(text, i) + 1
+    return largest
+
+
+@njit(cache=True, nogil=True)
 def scan_letor(
     text: Bytes,
     X: Floats,

@@ -1,0 +1,137 @@
+"""The bytes of an input file, decompressed and in UTF-8, whatever it is: a file, a pipe, gzip, UTF-16.
+
+A file is opened once and read forward, so that ``<(zcat …)`` and ``/dev/stdin`` are inputs like any other.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+
+from topkit.data.errors import InputError
+
+CHUNK_BYTES = 4 << 20
+"""Bytes per read: small enough to be reused by the allocator and to stay near the caches."""
+MAX_GZIP_RATIO = 200
+"""Text that compresses better than this is not data; the limit keeps a gzip bomb from filling the memory."""
+
+GZIP = b"\x1f\x8b"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+FilePath = str | PathLike[str]
+
+
+def text_blocks(path: FilePath) -> Iterator[bytes]:
+    """The text of a file as UTF-8 in blocks of about four megabytes, without its byte-order mark.
+
+    Decompresses gzip by its magic number, whatever the name, and converts UTF-16 that starts with a
+    byte-order mark. Any other text is passed on as it is. Raises :class:`InputError` for a file that is
+    missing, truncated, or decompresses to more than :data:`MAX_GZIP_RATIO` times its size.
+    """
+    blocks = _decompressed(path)
+    first = next(blocks, b"")
+    if first.startswith(UTF_16):
+        yield from _from_utf_16(first, blocks, path)
+    else:
+        yield first.removeprefix(codecs.BOM_UTF8)
+        yield from blocks
+
+
+def is_gzip(path: FilePath) -> bool:
+    """Whether a regular file starts with the magic number of gzip. This would consume bytes of a pipe."""
+    with _opened(path) as stream:
+        return stream.read(2) == GZIP
+
+
+def file_size(path: FilePath) -> int:
+    """The size of a regular file; 0 for a pipe, whose size is not known before it ends."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0  # opening it raises the error with its message
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0
+
+
+class _Replayed(io.RawIOBase):
+    """A stream that starts with bytes that were already read from it, and counts what is taken."""
+
+    def __init__(self, first: bytes, stream: io.BufferedReader) -> None:
+        self.first = io.BytesIO(first)
+        self.stream = stream
+        self.taken = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        count = self.first.readinto(buffer) or self.stream.readinto(buffer)
+        self.taken += count
+        return count
+
+
+def _decompressed(path: FilePath) -> Iterator[bytes]:
+    with _opened(path) as stream:
+        first = _read(stream, path)
+        if first.startswith(GZIP):
+            yield from _gunzipped(_Replayed(first, stream), path)
+            return
+        while first:
+            yield first
+            first = _read(stream, path)
+
+
+def _gunzipped(source: _Replayed, path: FilePath) -> Iterator[bytes]:
+    size = file_size(path)
+    total = 0
+    with gzip.GzipFile(fileobj=source) as stream:
+        while block := _read(stream, path):
+            total += len(block)
+            if total > MAX_GZIP_RATIO * max(size, source.taken) + CHUNK_BYTES:
+                problem = f"the gzip data decompresses to more than {MAX_GZIP_RATIO} times its size"
+                raise InputError(problem, "decompress it first if this is right", file=path)
+            yield block
+
+
+def _read(stream: io.BufferedReader | gzip.GzipFile, path: FilePath) -> bytes:
+    try:
+        return stream.read(CHUNK_BYTES)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        remedy = "copy or download it again"
+        raise InputError(f"the gzip data is damaged or truncated ({error})", remedy, file=path) from None
+    except OSError as error:
+        raise InputError(f"the file cannot be read ({error.strerror})", "check the disk", file=path) from None
+
+
+def _from_utf_16(first: bytes, blocks: Iterator[bytes], path: FilePath) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    try:
+        yield decoder.decode(first).encode()
+        for block in blocks:
+            yield decoder.decode(block).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeDecodeError as error:
+        problem = f"the file starts as UTF-16 but is not valid UTF-16 ({error.reason})"
+        raise InputError(problem, "save it as UTF-8", file=path) from None
+
+
+@contextmanager
+def _opened(path: FilePath) -> Iterator[io.BufferedReader]:
+    try:
+        stream = open(path, "rb")  # noqa: SIM115 - closed below
+    except FileNotFoundError:
+        raise InputError("no such file", "check the path", file=path) from None
+    except IsADirectoryError:
+        raise InputError("this is a folder, not a file", "give a file", file=path) from None
+    except PermissionError:
+        raise InputError("no permission to read the file", "check its permissions", file=path) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"the file cannot be opened ({error})", "check the path", file=path) from None
+    with stream:
+        yield stream

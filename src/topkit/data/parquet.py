@@ -128,7 +128,7 @@ class ParquetRows:
         dictionary = qid.dictionary.to_pylist()
         qids = [dictionary[i] for i in number[starts]]
         check_contiguous(qids, "sort by query", file=self.path)
-        texts = {key: _to_strings(table.column(key)) for key in self.text_columns[2:]}
+        texts = {key: to_strings(table.column(key)) for key in self.text_columns[2:]}
         return Dataset(
             X,
             label,
@@ -227,7 +227,8 @@ def _to_arrow(strings: Strings) -> Any:
     ).cast(pa.large_string(), safe=True)
 
 
-def _to_strings(column: Any) -> Strings:
+def to_strings(column: Any) -> Strings:
+    """A column of a table or batch as strings; missing ones are empty."""
     array = _one_array(column, "large_string")
     if array.null_count:
         array = array.fill_null("")

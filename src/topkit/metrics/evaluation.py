@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,6 +79,15 @@ class Evaluation:
         low, high = interval(values, level, samples, seed)
         scale = len(values) if chosen.measure.average == "sum" else 1
         return scale * low, scale * high
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with one row per query: ``qid`` and one column per metric.
+
+        backend: ``pandas``, ``polars`` or ``pyarrow``; by default the first of them that is installed.
+        """
+        from topkit.data.frames import frame_of
+
+        return frame_of({"qid": list(self.qids), **self.per_query}, backend)
 
     def __str__(self) -> str:
         width = max(map(len, self.per_query))

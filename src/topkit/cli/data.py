@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from topkit.cli.files import Regroup, Seed, Source, TruthName, print_size, read_dataset, write_dataset
+from topkit.cli.files import FILES, Regroup, Seed, Source, TruthName, print_size, read_dataset, write_dataset
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
@@ -17,7 +17,7 @@ app = typer.Typer(help="Inspect data sets, convert, normalise, split and audit t
 
 @app.command(no_args_is_help=True)
 def info(
-    files: Annotated[list[Path], typer.Argument(help="LETOR text (.gz too) or Parquet.")],
+    files: Annotated[list[Path], typer.Argument(help=FILES)],
     regroup: Regroup = False,
 ) -> None:
     """Print sizes, labels and features of data sets.
@@ -44,15 +44,20 @@ def info(
 @app.command(no_args_is_help=True)
 def convert(
     source: Source,
-    target: Annotated[Path, typer.Argument(help="File to write: .parquet, .gz or plain text.")],
+    target: Annotated[Path, typer.Argument(help="File to write; its name says the format, .gz compresses.")],
     to: Annotated[str | None, typer.Option(help="Convert the truth: order or top-K, such as top-10.")] = None,
     regroup: Regroup = False,
     truth: TruthName = "graded",
     seed: Seed = 0,
 ) -> None:
-    """Convert between LETOR text and Parquet, and between kinds of truth.
+    """Convert between file formats, and between kinds of truth.
+
+    The file names say the formats: .parquet, .csv, .tsv, .jsonl, .svm (or .svmlight, .libsvm), else LETOR
+    text. Tables have the columns qid, label and, if known, doc_id; all others are features.
 
     Examples: `topkit data convert train.txt train.parquet`
+
+    `topkit data convert train.csv train.svm.gz`
 
     `topkit data convert train.txt top10.parquet --to top-10 --seed 1`
     """

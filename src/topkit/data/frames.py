@@ -271,7 +271,7 @@ def frame_of(columns: Mapping[str, Any], backend: str | None = None) -> Any:
 
 
 def dataset_columns(data: Dataset) -> dict[str, Any]:
-    """Column name → values: ``qid``, ``label``, ``doc_id`` and ``note`` if there are any, and the features."""
+    """Column name → values: ``qid``, ``label``, ``doc_id`` and ``note`` if known, and the features."""
     columns: dict[str, Any] = {"qid": [data.qids[q] for q in data.query_index.tolist()], "label": data.y}
     for name, texts in (("doc_id", data.doc_ids), ("note", data.notes)):
         if texts is not None:

@@ -24,8 +24,8 @@ A = TypeVar("A")
 B = TypeVar("B")
 V = TypeVar("V")
 
-Metrics = str | Metric | Iterable[str | Metric]
-"""Metrics by name or value: ``"ndcg@10,err"``, ``["ndcg@10", metric("err")]``."""
+Metrics = str | Metric | Iterable[object] | object
+"""Metrics by name or value: ``"ndcg@10,err"``, ``["ndcg@10", metric("err")]``, ir_measures' ``nDCG@10``."""
 
 FLOOR = 1e-5
 """The smallest value in a geometric mean, as in trec_eval."""

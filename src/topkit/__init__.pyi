@@ -11,6 +11,7 @@ from .data import Truth as Truth
 from .data import concatenate as concatenate
 from .data import normalise as normalise
 from .data import query_folds as query_folds
+from .data import read_csv as read_csv
 from .data import read_letor as read_letor
 from .data import read_pages as read_pages
 from .data import read_parquet as read_parquet

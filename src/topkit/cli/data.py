@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from topkit.cli.shared import Regroup, Seed, Source, TruthName, read_dataset, save_dataset
+from topkit.cli.shared import FILES, Regroup, Seed, Source, TruthName, read_dataset, save_dataset
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
@@ -18,7 +18,7 @@ app = typer.Typer(help="Inspect data sets, convert, normalise, split and audit t
 
 @app.command(no_args_is_help=True)
 def info(
-    files: Annotated[list[Path], Argument(help="LETOR text (.gz too) or Parquet.")],
+    files: Annotated[list[Path], Argument(help=FILES)],
     regroup: Regroup = False,
 ) -> None:
     """Print sizes, labels and features of data sets.
@@ -45,15 +45,20 @@ def info(
 @app.command(no_args_is_help=True)
 def convert(
     source: Source,
-    target: Annotated[Path, Argument(help="File to write: .parquet, .gz or plain text.")],
+    target: Annotated[Path, Argument(help="File to write; its name says the format, .gz compresses.")],
     to: Annotated[str | None, Option(help="Convert the truth: order or top-K, such as top-10.")] = None,
     regroup: Regroup = False,
     truth: TruthName = "graded",
     seed: Seed = 0,
 ) -> None:
-    """Convert between LETOR text and Parquet, and between kinds of truth.
+    """Convert between file formats, and between kinds of truth.
+
+    The file names say the formats: .parquet, .csv, .tsv, .jsonl, .svm (or .svmlight, .libsvm), else LETOR
+    text. Tables have the columns qid, label and, if known, doc_id; all others are features.
 
     Examples: `topkit data convert train.txt train.parquet`
+
+    `topkit data convert train.csv train.svm.gz`
 
     `topkit data convert train.txt top10.parquet --to top-10 --seed 1`
     """

@@ -19,24 +19,22 @@ Settings = Annotated[
     list[str] | None,
     Option("--set", help="A setting, such as k=10 or base_settings.passes=2. May be repeated."),
 ]
-Source = Annotated[Path, Argument(help="LETOR text (.gz too) or Parquet.")]
+FILES = "LETOR or SVMlight text, CSV, TSV, JSON Lines or Parquet; .gz too."
+Source = Annotated[Path, Argument(help=FILES)]
 
 
 def read_dataset(path: Path, *, regroup: bool = False, truth: str = "graded") -> Dataset:
-    """A data set in the format of its file name: Parquet, or LETOR text, plain or gzip."""
-    from topkit.data import read_letor, read_parquet
+    """A data set in the format of its file name."""
+    from topkit.data.formats import read_dataset
 
-    if path.suffix == ".parquet":
-        return read_parquet(path)
-    return read_letor(path, regroup=regroup, truth=truth)
+    return read_dataset(path, regroup=regroup, truth=truth)
 
 
 def write_dataset(data: Dataset, path: Path) -> None:
     """Write a data set in the format of the file name."""
-    if path.suffix == ".parquet":
-        data.to_parquet(path)
-    else:
-        data.to_letor(path)
+    from topkit.data.formats import write_dataset
+
+    write_dataset(data, path)
 
 
 def save_dataset(data: Dataset, path: Path) -> None:

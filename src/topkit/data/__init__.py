@@ -3,6 +3,7 @@
 from topkit.data.dataset import Dataset, concatenate
 from topkit.data.errors import InputError
 from topkit.data.folds import Fold, query_folds, split_queries
+from topkit.data.formats import read_csv
 from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Page, Preference
 from topkit.data.letor import read_letor, write_letor
 from topkit.data.normalise import NORMALISATIONS, normalise
@@ -34,6 +35,7 @@ __all__ = [
     "concatenate",
     "normalise",
     "query_folds",
+    "read_csv",
     "read_judged",
     "read_letor",
     "read_pages",

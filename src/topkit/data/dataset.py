@@ -43,6 +43,8 @@ class Dataset:
     truth: Truth = GRADED
     notes: Strings | None = None
     """The rest of each document's comment, kept so that nothing is lost when a file is read and written."""
+    frame_backend: str = ""
+    """The library of the frame it came from, so that ``to_frame`` returns a frame of the same library."""
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -119,6 +121,80 @@ class Dataset:
             None if feature_names is None else tuple(feature_names),
             Truth.parse(truth) if isinstance(truth, str) else truth,
         )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        qid: Sequence[object] | NDArray[np.generic],
+        *,
+        doc_ids: Sequence[str] | Strings | None = None,
+        feature_names: Sequence[str] | None = None,
+        truth: Truth | str = "graded",
+    ) -> Dataset:
+        """A data set from copies of arrays whose rows are in any order; they are grouped by query id.
+
+        ``X`` may be a SciPy sparse matrix; what it does not store is 0. Queries are in the order of their
+        first row, and rows keep their order within a query.
+
+        >>> Dataset.from_arrays([[1.0], [2.0], [3.0]], [1, 0, 2], [7, 5, 7]).X.ravel().tolist()
+        [1.0, 3.0, 2.0]
+        """
+        from topkit.data.groups import Groups
+
+        labels = np.array(y, np.float32)
+        matrix = read_only(X.toarray() if hasattr(X, "toarray") else X, np.float32, "X")
+        if len(qid) != len(labels) or len(matrix) != len(labels):
+            raise InputError(
+                f"X has {len(matrix)} rows, y {len(labels)} labels and qid {len(qid)} ids",
+                "give one label and one query id per row",
+            )
+        groups = Groups.of(qid)
+        ids = None if doc_ids is None else Strings.of(doc_ids)
+        if groups.order is None and np.may_share_memory(matrix, X):
+            matrix = matrix.copy()
+        return cls(
+            groups.sorted(matrix),
+            groups.sorted(labels),
+            groups.ptr,
+            groups.qids,
+            ids if ids is None or groups.order is None else ids.take(groups.order),
+            None if feature_names is None else tuple(feature_names),
+            Truth.parse(truth) if isinstance(truth, str) else truth,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        qid: str = "qid",
+        label: str | None = "label",
+        doc_id: str | None = None,
+        features: Sequence[str] | None = None,
+        truth: Truth | str = "graded",
+    ) -> Dataset:
+        """A data set from a pandas or polars data frame, an Arrow table, or anything that exports one.
+
+        ``qid``, ``label`` and ``doc_id`` name columns (a column ``doc_id`` is found without being named);
+        ``label=None`` is for documents without labels, which get 0. ``features`` names the feature columns;
+        by default they are all others, which must be numbers. Column names become feature names and null
+        becomes NaN. Rows may be in any order. Needs the extra ``frames``.
+        """
+        from topkit.data.frames import dataset_from_frame
+
+        return dataset_from_frame(frame, qid, label, doc_id, features, truth)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with one row per document: ``qid``, ``label``, ``doc_id`` if known, and the features.
+
+        backend: ``pandas``, ``polars`` or ``pyarrow``; by default the library of the frame that the data came
+        from, else the first of the three that is installed.
+        """
+        from topkit.data.frames import dataset_columns, frame_of
+
+        return frame_of(dataset_columns(self), backend or self.frame_backend)
 
     # -- shape ---------------------------------------------------------------------------------------------
     def __len__(self) -> int:

@@ -131,6 +131,20 @@ class Judgments:
         """
         return cls(_grades_of(grades))
 
+    @classmethod
+    def from_frame(
+        cls, frame: Any, *, qid: str | None = None, doc_id: str | None = None, label: str | None = None
+    ) -> Judgments:
+        """Grades from a pandas or polars data frame or an Arrow table, one row per query and document.
+
+        The columns are named, or found under the names of PyTerrier (qid, docno, label), ranx (q_id, doc_id,
+        score) and ir_measures (query_id, doc_id, relevance). A frame with the columns ``a``, ``b`` and
+        ``answer`` gives preferences.
+        """
+        from topkit.data.frames import judgments_from_frame
+
+        return judgments_from_frame(frame, qid, doc_id, label)
+
     @property
     def queries(self) -> tuple[str, ...]:
         """Every query, in the order of its first judgment."""

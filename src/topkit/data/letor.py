@@ -93,10 +93,11 @@ def _distinct_order(data: Dataset, path: FilePath) -> Dataset:
 
 
 # -- writing -----------------------------------------------------------------------------------------------
-def write_letor(data: Dataset, path: FilePath) -> None:
+def write_letor(data: Dataset, path: FilePath, *, sparse: bool = False) -> None:
     """Write a data set as LETOR text; every float32 reads back to the same value. ``.gz`` compresses.
 
-    The text cannot hold feature names or the kind of truth: use Parquet to keep them.
+    The text cannot hold feature names or the kind of truth: use Parquet to keep them. ``sparse`` leaves out
+    zeros and writes ``nan`` instead of ``NULL``, as tools for SVMlight files expect.
     """
     heads = [f"{j + 1}:" for j in range(data.n_features)]
     ids = None if data.doc_ids is None else data.doc_ids.tolist()
@@ -104,17 +105,22 @@ def write_letor(data: Dataset, path: FilePath) -> None:
     _check_writable(data)
     with text_writer(path) as stream:
         for qid, rows in data:
-            labels = _shortest_texts(data.y[rows])
-            values = ["NULL" if text == "nan" else text for text in _shortest_texts(data.X[rows])]
+            labels = shortest_texts(data.y[rows])
+            values = shortest_texts(data.X[rows])
+            if not sparse:
+                values = ["NULL" if text == "nan" else text for text in values]
             for i, row in enumerate(range(rows.start, rows.stop)):
                 row_values = values[i * data.n_features : (i + 1) * data.n_features]
-                line = [labels[i].removesuffix(".0"), f"qid:{qid}", *map(str.__add__, heads, row_values)]
+                entries = list(map(str.__add__, heads, row_values))
+                if sparse:
+                    entries = [e for e, value in zip(entries, row_values, strict=True) if float(value) != 0]
+                line = [labels[i].removesuffix(".0"), f"qid:{qid}", *entries]
                 if ids is not None:
                     line.append(f"#docid = {ids[row]}" + (f" {notes[row]}" if notes and notes[row] else ""))
                 stream.write(" ".join(line) + "\n")
 
 
-def _shortest_texts(values: NDArray[np.float32]) -> list[str]:
+def shortest_texts(values: NDArray[np.float32]) -> list[str]:
     """The shortest text of each number that reads back to it."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -248,6 +248,11 @@ def _to_arrow(strings: Strings) -> Any:
     ).cast(pa.large_string(), safe=True)
 
 
+def to_strings(column: Any) -> Strings:
+    """A column of a table or batch as strings; missing ones are empty."""
+    return _to_strings(_one_array(column, "large_string"))
+
+
 def _to_strings(array: Any) -> Strings:
     """An Arrow array of large strings, where a missing text is empty."""
     if array.null_count:

@@ -35,6 +35,8 @@ class Run:
     docs: Strings
     scores: NDArray[np.float64]
     name: str = "run"
+    frame_backend: str = ""
+    """The library of the frame it came from, so that ``to_frame`` returns a frame of the same library."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "qids", tuple(map(str, self.qids)))
@@ -78,7 +80,42 @@ class Run:
         if values.shape != (len(data),):
             raise InputError(f"expected {len(data)} scores, one per document, got shape {values.shape}")
         order = np.lexsort((-values, data.query_index))
-        return cls(data.qids, data.ptr, data.names_of_documents().take(order), values[order], name)
+        return cls(
+            data.qids,
+            data.ptr,
+            data.names_of_documents().take(order),
+            values[order],
+            name,
+            data.frame_backend,
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        qid: str | None = None,
+        doc_id: str | None = None,
+        score: str | None = None,
+        name: str = "run",
+    ) -> Run:
+        """A run from a pandas or polars data frame or an Arrow table, with rows in any order.
+
+        The columns are named, or found under the names of PyTerrier (qid, docno, score), ranx (q_id, doc_id,
+        score) and ir_measures (query_id, doc_id, score). Without a score, −rank is the score.
+        """
+        from topkit.data.frames import run_from_frame
+
+        return run_from_frame(frame, qid, doc_id, score, name)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with PyTerrier's columns qid, docno, score and rank (from 0), best first.
+
+        backend: see :meth:`topkit.Dataset.to_frame`.
+        """
+        from topkit.data.frames import frame_of, run_columns
+
+        return frame_of(run_columns(self), backend or self.frame_backend)
 
     def __len__(self) -> int:
         return len(self.qids)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -89,6 +90,16 @@ class Comparison:
     def better_than(self, name: str, level: float = LEVEL) -> tuple[str, ...]:
         """The systems that this system significantly outperforms (corrected p below ``level``)."""
         return tuple(other for other, pair in self.against(name).items() if pair.direction(level) < 0)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with one row per pair: a, b, mean_a, mean_b, difference, p, corrected.
+
+        backend: see :meth:`topkit.metrics.Evaluation.to_frame`.
+        """
+        from topkit.data.frames import frame_of
+
+        names = ("a", "b", "mean_a", "mean_b", "difference", "p", "corrected")
+        return frame_of({name: [getattr(pair, name) for pair in self.pairs] for name in names}, backend)
 
     def __str__(self) -> str:
         width = max(max(len(pair.a), len(pair.b)) for pair in self.pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,8 +24,8 @@ A = TypeVar("A")
 B = TypeVar("B")
 V = TypeVar("V")
 
-Metrics = str | Metric | Iterable[str | Metric]
-"""Metrics by name or value: ``"ndcg@10,err"``, ``["ndcg@10", metric("err")]``."""
+Metrics = str | Metric | Iterable[object] | object
+"""Metrics by name or value: ``"ndcg@10,err"``, ``["ndcg@10", metric("err")]``, ir_measures' ``nDCG@10``."""
 
 FLOOR = 1e-5
 """The smallest value in a geometric mean, as in trec_eval."""
@@ -81,6 +81,15 @@ class Evaluation:
         low, high = interval(values, level, samples, seed)
         scale = len(values) if chosen.measure.average == "sum" else 1
         return scale * low, scale * high
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame with one row per query: ``qid`` and one column per metric.
+
+        backend: ``pandas``, ``polars`` or ``pyarrow``; by default the first of them that is installed.
+        """
+        from topkit.data.frames import frame_of
+
+        return frame_of({"qid": list(self.qids), **self.per_query}, backend)
 
     def __str__(self) -> str:
         width = max(map(len, self.per_query))

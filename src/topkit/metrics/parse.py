@@ -49,7 +49,7 @@ class Metric:
         return f"Metric({str(self)!r})"
 
 
-def metric(text: str | Metric) -> Metric:
+def metric(text: str | Metric | object) -> Metric:
     """The metric that prints as ``text``: ``name``, ``name@depth``, ``name(setting=value)@depth``.
 
     Names are those of :data:`topkit.metrics.METRICS`; names of trec_eval (``ndcg_cut_10``, ``recip_rank``,
@@ -63,7 +63,7 @@ def metric(text: str | Metric) -> Metric:
     return metrics[0]
 
 
-def parse_metrics(text: str | Metric | Iterable[str | Metric]) -> list[Metric]:
+def parse_metrics(text: str | Metric | Iterable[object] | object) -> list[Metric]:
     """Metrics from a list or a comma-separated text, without repeats; ``ndcg@1..10`` stands for ten.
 
     >>> parse_metrics("ndcg@1..3,err")
@@ -71,13 +71,15 @@ def parse_metrics(text: str | Metric | Iterable[str | Metric]) -> list[Metric]:
     """
     if isinstance(text, Metric):
         return [text]
-    parts: Sequence[str | Metric] = _split(text) if isinstance(text, str) else list(text)
+    if not isinstance(text, Iterable):
+        text = str(text)  # a measure object of ir_measures prints as it is written here: nDCG@10
+    parts: Sequence[object] = _split(text) if isinstance(text, str) else list(text)
     metrics: list[Metric] = []
     for part in parts:
         if isinstance(part, Metric):
             metrics.append(part)
         else:
-            metrics += [chosen for piece in _split(part) for chosen in _parse(piece)]
+            metrics += [chosen for piece in _split(str(part)) for chosen in _parse(piece)]
     if not metrics:
         raise InputError("no metric was named", "name at least one, such as ndcg@10")
     return list(dict.fromkeys(metrics))

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import compress
 from operator import not_
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import InputError, Judgments, Page, Preference, Run
+from topkit.data.foreign import judgments_of, run_of
 from topkit.metrics.block import Floats, Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
@@ -22,8 +23,8 @@ from topkit.metrics.parse import parse_metrics
 
 
 def evaluate_run(
-    judgments: Judgments,
-    run: Run,
+    judgments: Any,
+    run: Any,
     metrics: Metrics,
     convention: str | Convention = "trec",
     missing: Literal["skip", "zero"] = "skip",
@@ -38,11 +39,16 @@ def evaluate_run(
     empty lists (``missing="zero"``, ``-c`` of trec_eval). ``relevant_from`` is the smallest relevant grade
     (``-l``), ``depth`` truncates every list (``-M``).
 
+    ``judgments`` is a :class:`Judgments` and ``run`` a :class:`Run`, or what other tools have: data frames
+    (see :meth:`Run.from_frame`), dictionaries query → document → number, iterables of ir_measures' records,
+    ranx's objects. ``metrics`` may be objects of ir_measures, such as ``nDCG@10``.
+
     >>> from topkit.data import Grade
     >>> judged = Judgments((Grade("q", "d1", 1), Grade("q", "d2", 0)))
     >>> evaluate_run(judged, Run.of({"q": [("d2", 2.0), ("d1", 1.0)]}), ["rr"]).mean["rr"]
     0.5
     """
+    judgments, run = judgments_of(judgments), run_of(run)
     chosen = parse_metrics(metrics)
     rules = convention_named(convention)
     if relevant_from is not None:

@@ -1,0 +1,176 @@
+"""Data set files by name: LETOR and SVMlight text, CSV, TSV, JSON Lines and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topkit.data.dataset import Dataset
+from topkit.data.errors import InputError
+from topkit.data.files import FilePath, is_gzip, text_writer
+from topkit.data.letor import read_letor, write_letor
+from topkit.data.parquet import read_parquet, write_parquet
+from topkit.data.truth import Truth
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+def read_csv(
+    path: FilePath,
+    *,
+    qid: str = "qid",
+    label: str | None = "label",
+    doc_id: str | None = None,
+    features: Sequence[str] | None = None,
+    truth: Truth | str = "graded",
+    delimiter: str | None = None,
+) -> Dataset:
+    """Read a CSV or TSV file with a header (``.gz`` too); the parameters are those of ``from_frame``.
+
+    The delimiter is a tab for ``.tsv`` and ``.tsv.gz``, else a comma. Ids are read as text, so ``007`` stays
+    ``007``. An empty field is a missing value (NaN). Rows may be in any order.
+    """
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    if delimiter is None:
+        delimiter = DELIMITERS.get(format_of(path), ",")
+    types = {name: pa.string() for name in (qid, doc_id or "doc_id", "note")}
+    table = _arrow_table(
+        path,
+        lambda source: arrow_csv.read_csv(
+            source,
+            parse_options=arrow_csv.ParseOptions(delimiter=delimiter),
+            convert_options=arrow_csv.ConvertOptions(column_types=types),
+        ),
+    )
+    return _dataset(table, path, qid=qid, label=label, doc_id=doc_id, features=features, truth=truth)
+
+
+def write_csv(data: Dataset, path: FilePath) -> None:
+    """Write a table with a header (TSV if the name says so, ``.gz`` compresses); NaN is an empty field."""
+    from topkit.data.frames import dataset_columns
+
+    columns = dataset_columns(data)
+    with text_writer(path) as stream:
+        writer = csv.writer(stream, delimiter=DELIMITERS.get(format_of(path), ","), lineterminator="\n")
+        writer.writerow(columns)
+        texts = [_texts(column) if isinstance(column, np.ndarray) else column for column in columns.values()]
+        writer.writerows(zip(*texts, strict=True))
+
+
+def read_jsonl(path: FilePath, *, truth: Truth | str = "graded") -> Dataset:
+    """Read JSON Lines (``.gz`` too): one object per document with ``qid``, ``label`` and its features."""
+    from pyarrow import json as arrow_json
+
+    return _dataset(_arrow_table(path, arrow_json.read_json), path, truth=truth)
+
+
+def write_jsonl(data: Dataset, path: FilePath) -> None:
+    """Write one JSON object per document; NaN becomes null."""
+    from topkit.data.frames import dataset_columns
+
+    columns = {
+        name: column if isinstance(column, list) else [_shortest(text) for text in _texts(column)]
+        for name, column in dataset_columns(data).items()
+    }
+    with text_writer(path) as stream:
+        for row in zip(*columns.values(), strict=True):
+            stream.write(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n")
+
+
+def write_svmlight(data: Dataset, path: FilePath) -> None:
+    """Write SVMlight text: zeros are left out and a missing value is ``nan``."""
+    write_letor(data, path, sparse=True)
+
+
+Reader = Callable[..., Dataset]
+Writer = Callable[[Dataset, FilePath], None]
+
+WRITERS: dict[str, Writer] = {
+    ".parquet": write_parquet,
+    ".csv": write_csv,
+    ".tsv": write_csv,
+    ".jsonl": write_jsonl,
+    ".ndjson": write_jsonl,
+    ".svm": write_svmlight,
+    ".svmlight": write_svmlight,
+    ".libsvm": write_svmlight,
+}
+"""Ending of a file name → its writer; any other name is LETOR text."""
+
+
+def format_of(path: FilePath) -> str:
+    """The ending of a file name that says its format, without ``.gz``, in lower case.
+
+    >>> format_of("train.CSV.gz")
+    '.csv'
+    """
+    return Path(str(path).lower().removesuffix(".gz")).suffix
+
+
+def read_dataset(path: FilePath, *, regroup: bool = False, truth: Truth | str = "graded") -> Dataset:
+    """Read a data set in the format of its file name; tables have the columns ``qid`` and ``label``.
+
+    ``regroup`` is for LETOR text, which otherwise must have the rows of each query together; Parquet files
+    of topkit know their kind of truth.
+    """
+    ending = format_of(path)
+    if ending == ".parquet":
+        return read_parquet(path)
+    if ending in DELIMITERS:
+        return read_csv(path, truth=truth)
+    if ending in (".jsonl", ".ndjson"):
+        return read_jsonl(path, truth=truth)
+    return read_letor(path, regroup=regroup, truth=truth)
+
+
+def write_dataset(data: Dataset, path: FilePath) -> None:
+    """Write a data set in the format of the file name; ``.gz`` compresses text."""
+    WRITERS.get(format_of(path), write_letor)(data, path)
+
+
+def _arrow_table(path: FilePath, read: Callable[[Any], Any]) -> Any:
+    import gzip
+
+    import pyarrow as pa
+
+    try:
+        if is_gzip(path):  # also says what is wrong with a path that cannot be opened
+            with gzip.open(path) as stream:
+                return read(stream)
+        return read(str(path))
+    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as error:
+        problem = f"the table cannot be read ({error})"
+        raise InputError(problem, "fix the line and re-run", file=path) from None
+
+
+def _dataset(table: Any, path: FilePath, **options: Any) -> Dataset:
+    """The data set of a table; an error names the file."""
+    from dataclasses import replace
+
+    from topkit.data.frames import dataset_from_frame
+
+    try:
+        return replace(dataset_from_frame(table, **options), frame_backend="")
+    except InputError as error:
+        raise InputError(error.problem, error.remedy, file=path) from None
+
+
+def _texts(values: Any) -> list[str]:
+    """The shortest text of each number that reads back to it; empty for NaN."""
+    from topkit.data.letor import shortest_texts
+
+    return ["" if text == "nan" else text.removesuffix(".0") for text in shortest_texts(values)]
+
+
+def _shortest(text: str) -> float | int | None:
+    """The JSON number of a text; float32 values keep their few digits."""
+    if not text:
+        return None
+    return int(text) if text.lstrip("-").isdigit() else float(text)

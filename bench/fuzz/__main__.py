@@ -68,8 +68,10 @@ def main() -> None:
         if tally.problem:
             print(f"\n{tally.name} could not run:\n{tally.problem}")
         for record in tally.failures.values():
-            print(f"\n{tally.name}, input {record['input']} and {record['times']} like it: "
-                  f"{record['outcome']}: {record['signature']}\n  {record.get('file', '')}")
+            print(
+                f"\n{tally.name}, input {record['input']} and {record['times']} like it: "
+                f"{record['outcome']}: {record['signature']}\n  {record.get('file', '')}"
+            )
     sys.exit(any(tally.failed for tally in tallies))
 
 

@@ -44,7 +44,9 @@ def _changed(rng: Random, array: np.ndarray) -> np.ndarray:
     if change == 3:
         return array.astype(rng.choice(TYPES))
     if change == 4:
-        return rng.choice((flat[: flat.size // 2], flat[:0], np.concatenate([flat, flat]), flat[:1], flat[:-1]))
+        return rng.choice(
+            (flat[: flat.size // 2], flat[:0], np.concatenate([flat, flat]), flat[:1], flat[:-1])
+        )
     if change == 5:
         return rng.choice((array[..., None], array.reshape(1, *array.shape), array.T, flat, np.array(3)))
     if change == 6 and flat.size:

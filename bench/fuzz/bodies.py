@@ -18,7 +18,9 @@ from bench.fuzz.target import DifferenceError, Prepared
 WIDTH = 3
 
 
-def _checked(read: Callable[[bytes], Any], answer: Callable[[Any, Any], bytes]) -> Callable[[bytes, bool], None]:
+def _checked(
+    read: Callable[[bytes], Any], answer: Callable[[Any, Any], bytes]
+) -> Callable[[bytes, bool], None]:
     """Read a body, use what it says as a data set, and write a response."""
 
     def check(content: bytes, valid: bool) -> None:

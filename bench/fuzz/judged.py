@@ -66,7 +66,17 @@ def letor_text(rng: Random) -> bytes:
     return ("\n".join(lines) + rng.choice(("\n", "", "\n\n"))).encode()
 
 
-LETOR_WORDS = (b"qid:", b"1:", b"0:1", b"3:NULL", b"2:nan", b"1000000000:1", b"99999999:1", b"#docid = ", b"-1:1")
+LETOR_WORDS = (
+    b"qid:",
+    b"1:",
+    b"0:1",
+    b"3:NULL",
+    b"2:nan",
+    b"1000000000:1",
+    b"99999999:1",
+    b"#docid = ",
+    b"-1:1",
+)
 
 
 def letor(folder: Path) -> Prepared:

@@ -15,7 +15,11 @@ NUMBERS = (
     "١٢".encode(),
 )
 WORDS = (
-    *(b" ;\t;\n;\r;\r\n;\n\n;\0;\x0b;\x0c;\x1c;\x1a;\xff;\xfe;\xc3;\xe2\x82;\xed\xa0\x80;\xf4\x90\x80\x80".split(b";")),
+    *(
+        b" ;\t;\n;\r;\r\n;\n\n;\0;\x0b;\x0c;\x1c;\x1a;\xff;\xfe;\xc3;\xe2\x82;\xed\xa0\x80;\xf4\x90\x80\x80".split(
+            b";"
+        )
+    ),
     *(b":;,;#;=;\";';[;];{;};<;>;/;\\;..;../x;-;--;*;%;@;(;);|;&;\x1b[31m;<!--;]]>;&amp;;NaN".split(b";")),
     b"\xef\xbb\xbf",
     b"\xff\xfe",
@@ -24,7 +28,7 @@ WORDS = (
     b"PAR1",
     b";",
     *(text.encode() for text in ("\u2028", "\x85", "\xa0", "é", "\u202e", "🙂", "\ufeff", "İ", "ﬀ")),
-    b'\\ud800',
+    b"\\ud800",
     b"[" * 3000,
     b'{"a":' * 2000,
     b"a" * 3000,

@@ -9,19 +9,35 @@ from bench.fuzz.mutate import mutate, number
 from bench.fuzz.target import Prepared
 
 TOML_WORDS = (
-    *(b"[settings];[[data]];kind = ;rankers = [];seeds = [-1];trials = -1;{ };set = { k = 0 };inf;nan".split(b";")),
-    *(b"0x7fffffffffffffffffff;1979-05-27;'''; = ;[[rankers]];folds = [0];metrics = [];try = { k = [] }".split(b";")),
+    *(
+        b"[settings];[[data]];kind = ;rankers = [];seeds = [-1];trials = -1;{ };set = { k = 0 };inf;nan".split(
+            b";"
+        )
+    ),
+    *(
+        b"0x7fffffffffffffffffff;1979-05-27;'''; = ;[[rankers]];folds = [0];metrics = [];try = { k = [] }".split(
+            b";"
+        )
+    ),
     b'{ ranker = "listnet", set = { l2 = nan } }',
     b'{ ranker = "listnet", try = 3 }',
     b'{ ranker = "listnet", trials = "x" }',
     b'rankers = [{ ranker = "listnet", set = 3 }]',
 )
 TOML_VALUES = (
-    *(b'true|1.5|-1|0|"x"|[]|[1]|["a"]|{}|{ a = 1 }|99999999999999999999|nan|inf|1979-05-27|[[]]|[true]'.split(b"|")),
-    *(b'"ndcg@10"|["ndcg@1..99999"]|["listnet"]|[{ ranker = "mart", trials = 1e9 }]|10:00:00|"top-10"'.split(b"|")),
+    *(
+        b'true|1.5|-1|0|"x"|[]|[1]|["a"]|{}|{ a = 1 }|99999999999999999999|nan|inf|1979-05-27|[[]]|[true]'.split(
+            b"|"
+        )
+    ),
+    *(
+        b'"ndcg@10"|["ndcg@1..99999"]|["listnet"]|[{ ranker = "mart", trials = 1e9 }]|10:00:00|"top-10"'.split(
+            b"|"
+        )
+    ),
     b'[{ ranker = "listnet", set = 3 }]',
     b'[{ ranker = "listnet", try = { k = 3 } }]',
-    b'[{ ranker = 3, name = [] }]',
+    b"[{ ranker = 3, name = [] }]",
 )
 
 
@@ -51,7 +67,9 @@ def study(folder: Path) -> Prepared:
 
 
 VALUES = (
-    *(b"0 1 -1 0.5 1e9 nan inf -inf none true false auto x listnet mlp trees linear ndcg@10 topk all".split()),
+    *(
+        b"0 1 -1 0.5 1e9 nan inf -inf none true false auto x listnet mlp trees linear ndcg@10 topk all".split()
+    ),
     *(b"1,2 1,,2 , [1] 8,64 () yahoo trec min-max 1e400 99999999999999999999 2**3".split()),
 )
 
@@ -116,7 +134,9 @@ def metrics(folder: Path) -> Prepared:
         if rng.random() < 0.5:
             pieces.append(b"(" + rng.choice(keys) + b"=" + number(rng) + b")")
         if rng.random() < 0.7:
-            pieces.append(b"@" + rng.choice((b"1", b"10", b"0", b"1..3", b"5..2", number(rng), b"1.." + number(rng))))
+            pieces.append(
+                b"@" + rng.choice((b"1", b"10", b"0", b"1..3", b"5..2", number(rng), b"1.." + number(rng)))
+            )
         return b"".join(pieces)
 
     return Prepared(check, generate, (b"@", b"..", b"(rel=2)", b"_cut_10", b"P_5", b"@1..10", b",,"), damage)

@@ -105,10 +105,10 @@ def _keep_failures(tally: Tally, folder: Path, seed: str, keep: Path) -> None:
     """Write one input per kind of failure, and make it smaller."""
     if not tally.failures:
         return
-    from bench.fuzz.targets import TARGETS
+    from bench.fuzz.targets import SELF_TESTS, TARGETS
 
     keep.mkdir(parents=True, exist_ok=True)
-    prepared = TARGETS[tally.name].prepare(folder)
+    prepared = (TARGETS | SELF_TESTS)[tally.name].prepare(folder)
     for place, record in enumerate(list(tally.failures.values())[:MOST_KEPT]):
         number = int(str(record["input"]))
         content, valid = prepared.input_of(Random(f"{seed}/{tally.name}/{number}"))
@@ -121,7 +121,7 @@ def _keep_failures(tally: Tally, folder: Path, seed: str, keep: Path) -> None:
 
 
 def replay_files(name: str, paths: list[Path], folder: Path) -> list[tuple[str, str, str]]:
-    """(file, outcome, signature) of every file; the one that kills the child has the outcome crash or slow."""
+    """(file, outcome, signature) of every file; one that kills the child has the outcome crash or slow."""
     results = []
     left = [str(path) for path in paths]
     while left:

@@ -33,7 +33,7 @@ def failure_of(prepared: Prepared, content: bytes, valid: bool) -> str:
     return answer
 
 
-def make_smaller(prepared: Prepared, path: Path) -> None:
+def make_smaller(prepared: Prepared, path: Path, seconds: float = MOST_SECONDS) -> None:
     """Replace the input in a file by a smaller one that fails in the same way."""
     content = path.read_bytes()
     valid = path.suffix == ".valid"
@@ -41,7 +41,7 @@ def make_smaller(prepared: Prepared, path: Path) -> None:
     if not failure:
         print("the input does not fail on its own", file=sys.stderr)
         return
-    end = time.monotonic() + MOST_SECONDS
+    end = time.monotonic() + seconds
     size = max(1, len(content) // 2)
     while size and time.monotonic() < end:
         place = 0

@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 VALUES: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, 7, 1.5, -0.0, 1e39, 1e308, 2**31, 2**40, 2**63, 2**64, 10**25, float("nan"),
-    float("inf"), "", "x", "1", "../x", "\ud800", "é", "\0", "a" * 300, [], {}, [1], [[1, 2], [3]], {"a": 1},
+    None, True, False, 0, 1, -1, 2, 7, 1.5, -0.0, 1e39, 1e308, 2**31, 2**40, 2**63, 2**64, 10**25,
+    float("nan"), float("inf"), "", "x", "1", "../x", "\ud800", "é", "\0", "a" * 300, [], {}, [1], [[1, 2], [3]], {"a": 1},
     [None], ["a"], [[]], [1, "a"], "nan", "trees", "linear", "none", "order", "top-10",
 )  # fmt: skip
 

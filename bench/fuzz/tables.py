@@ -88,7 +88,9 @@ def _facts(rng: Random) -> dict[str, Any]:
     facts: dict[str, Any] = {"version": 1, "truth": "graded", "feature_names": None}
     for key in facts:
         if rng.random() < 0.4:
-            facts[key] = rng.choice((None, 1, True, "x", "top-3", "order", ["a"], ["f0", "f0"], {}, "top-0", 2.0, [1]))
+            facts[key] = rng.choice(
+                (None, 1, True, "x", "top-3", "order", ["a"], ["f0", "f0"], {}, "top-0", 2.0, [1])
+            )
     return facts
 
 
@@ -140,7 +142,9 @@ def parquet(folder: Path) -> Prepared:
         try:
             rows = table(rng, False)
             if rng.random() < 0.4:
-                facts = json.dumps(_facts(rng)) if rng.random() < 0.8 else rng.choice(("[]", "x", "1", "\x00"))
+                facts = (
+                    json.dumps(_facts(rng)) if rng.random() < 0.8 else rng.choice(("[]", "x", "1", "\x00"))
+                )
                 rows = rows.replace_schema_metadata({"topkit": facts})
             return _parquet_bytes(rows)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):

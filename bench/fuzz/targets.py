@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bench.fuzz import bodies, corpora, judged, models, names, self_test, tables
 from bench.fuzz.target import Target
-from bench.fuzz import bodies, corpora, judged, models, names, tables
 
 TARGETS: dict[str, Target] = {
     "letor": Target(judged.letor, 3),
@@ -39,3 +39,6 @@ TARGETS: dict[str, Target] = {
     "arrow-many": Target(bodies.arrow_many, 2),
     "project": Target(corpora.project, 0.5),
 }
+
+SELF_TESTS: dict[str, Target] = {"self-test": Target(self_test.prepare)}
+"""A target with known failures, for the tests of the harness."""

@@ -39,13 +39,13 @@ def limit_memory() -> None:
 
 def outcome_of(prepared: Prepared, content: bytes, valid: bool) -> tuple[str, str]:
     """What became of an input (one of COUNTS), and a signature of the failure."""
-    for attempt in range(2):  # the first use of a function may compile it, which is not the input's fault
+    for _ in range(2):  # the first use of a function may compile it, which is not the input's fault
         start = time.process_time()
         outcome, signature = _outcome(prepared, content, valid)
         seconds = time.process_time() - start
         if seconds <= SLOW_SECONDS:
             return outcome, signature
-    return "slow", f"{outcome} after {seconds:.0f} s in attempt {attempt + 1}"
+    return "slow", f"{outcome} after {seconds:.0f} s"
 
 
 def _outcome(prepared: Prepared, content: bytes, valid: bool) -> tuple[str, str]:
@@ -95,20 +95,23 @@ def run_range(name: str, folder: Path, seed: str, first: int, last: int) -> None
     prepared = prepare(name, folder)
     state_file = folder / "state"
     counts = dict.fromkeys(COUNTS, 0)
-    with state_file.open("r+b") as handle, mmap.mmap(handle.fileno(), STATE.size) as state:
-        with (folder / "failures.jsonl").open("a") as failures:
-            for i in range(first, last):
-                content, valid = prepared.input_of(Random(f"{seed}/{name}/{i}"))
-                STATE.pack_into(state, 0, i, *counts.values())
-                signal.alarm(KILL_SECONDS)
-                outcome, signature = outcome_of(prepared, content, valid)
-                signal.alarm(0)
-                counts[outcome] += 1
-                if signature:
-                    record = {"input": i, "outcome": outcome, "signature": signature, "valid": valid}
-                    failures.write(json.dumps(record) + "\n")
-                    failures.flush()
-            STATE.pack_into(state, 0, last, *counts.values())
+    with (
+        state_file.open("r+b") as handle,
+        mmap.mmap(handle.fileno(), STATE.size) as state,
+        (folder / "failures.jsonl").open("a") as failures,
+    ):
+        for i in range(first, last):
+            content, valid = prepared.input_of(Random(f"{seed}/{name}/{i}"))
+            STATE.pack_into(state, 0, i, *counts.values())
+            signal.alarm(KILL_SECONDS)
+            outcome, signature = outcome_of(prepared, content, valid)
+            signal.alarm(0)
+            counts[outcome] += 1
+            if signature:
+                record = {"input": i, "outcome": outcome, "signature": signature, "valid": valid}
+                failures.write(json.dumps(record) + "\n")
+                failures.flush()
+        STATE.pack_into(state, 0, last, *counts.values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     (folder / "peak").write_text(str(peak))
 

@@ -1,4 +1,4 @@
-"""Targets for collections: documents, queries, topics, links, synonyms, the index, and projects of the app."""
+"""Targets for collections: documents, queries, topics, links, synonyms, the index, projects of the app."""
 
 from __future__ import annotations
 
@@ -15,7 +15,22 @@ from bench.fuzz.mutate import mutate
 from bench.fuzz.structure import damaged_json
 from bench.fuzz.target import DifferenceError, Prepared
 
-TERMS = ["wing", "flow", "heat", "jet", "noise", "boom", "shock", "layer,", "cooling;", "pressure.", "ratio", "12", "naïve", "“quoted”"]
+TERMS = [
+    "wing",
+    "flow",
+    "heat",
+    "jet",
+    "noise",
+    "boom",
+    "shock",
+    "layer,",
+    "cooling;",
+    "pressure.",
+    "ratio",
+    "12",
+    "naïve",
+    "“quoted”",
+]
 
 
 def text(rng: Random, most: int = 8) -> str:
@@ -94,7 +109,8 @@ def documents_trec(folder: Path) -> Prepared:
     def generate(rng: Random) -> bytes:
         parts = []
         for i in range(rng.randrange(1, 5)):
-            tags = f"<DOC>\n<DOCNO> unique-{i} </DOCNO>\n<TITLE>{text(rng)}</TITLE>\n<TEXT>\n{text(rng)}\n</TEXT>\n</DOC>\n"
+            head = f"<DOC>\n<DOCNO> unique-{i} </DOCNO>\n<TITLE>{text(rng)}</TITLE>\n"
+            tags = f"{head}<TEXT>\n{text(rng)}\n</TEXT>\n</DOC>\n"
             parts.append(tags.replace("\n", " ") + "\n" if rng.random() < 0.1 else tags)
         return "".join(parts).encode()
 

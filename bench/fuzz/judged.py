@@ -1,4 +1,4 @@
-"""Targets for data sets, judgments and runs as text: LETOR, scores, qrels, runs, preferences, pages, rankings."""
+"""Targets for text files of data sets, judgments and runs."""
 
 from __future__ import annotations
 
@@ -153,7 +153,8 @@ def qrels_text(rng: Random, queries: Iterable[str] = ("q1", "q2", "q3")) -> byte
     lines = []
     for query in queries:
         for doc in rng.sample(range(12), rng.randrange(1, 8)):
-            lines.append(f"{query} 0 d{doc} {rng.choice((0, 0, 1, 1, 2, 3, -1))}\n")
+            grade = rng.choice((0, 0, 1, 1, 2, 3, -1))
+            lines.append(f"{query} 0 d{doc} {grade}\n")
     return "".join(lines).encode()
 
 
@@ -218,7 +219,7 @@ def run(folder: Path) -> Prepared:
 
 
 def run_ties(folder: Path) -> Prepared:
-    """evaluate_run under the convention of trec_eval against pytrec_eval: ties, missing queries, few judged."""
+    """evaluate_run by the convention of trec_eval against pytrec_eval: ties, missing queries, few judged."""
     import pytrec_eval
 
     from topkit.data import read_qrels, read_run

@@ -1,4 +1,4 @@
-"""Targets for model files: each kind of model is trained once, then its zip, manifest, arrays and trees are damaged."""
+"""Targets for model files: each kind is trained once, then its zip, manifest, arrays or trees are damaged."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,14 +27,15 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "click-label": ("click-label", {"slots": 16}),
     "mixture": (
         "tune-and-mix",
-        {"trees": (3,), "products": (2,), "rounds": 2, "rankers": ("listnet",), "calibrations": ("log-sigmoid", "linear")},
+        {"trees": (3,), "products": (2,), "rounds": 2, "rankers": ("listnet",),
+         "calibrations": ("log-sigmoid", "linear")},
     ),
     "boosted-trees": ("adaboost-mh", {"rounds": 3, "size": 3}),
     "boosted-products": ("adaboost-mh", {"rounds": 2, "size": 2, "form": "product"}),
     "linear-classes": ("mcsvm", {"C": 1.0}),
     "class-trees": ("mcrank", {"trees": 2, "leaves": 3, "min_leaf": 2}),
 }  # fmt: skip
-"""Kind of model → a ranker that makes one, and settings that keep it small. A test compares it with MODELS."""
+"""Kind of model → a ranker that makes one, and settings that keep it small. It has all of MODELS."""
 
 Entries = list[tuple[str, bytes]]
 
@@ -152,7 +154,7 @@ def _right_sizes(text: bytes) -> bytes:
     if not starts or end < 0:
         return text
     bounds = [*starts, end]
-    sizes = b" ".join(str(last - first).encode() for first, last in zip(bounds, bounds[1:], strict=False))
+    sizes = b" ".join(str(last - first).encode() for first, last in pairwise(bounds))
     return re.sub(rb"^tree_sizes=.*$", b"tree_sizes=" + sizes, text, count=1, flags=re.MULTILINE)
 
 

@@ -1,4 +1,5 @@
 """Mutations of bytes: of single bytes, of lines, of numbers, and the insertion of words that break readers."""
+# ruff: noqa: E501 - the lists of words are easier to read in long lines
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """Targets for what users type: study files, ``--set`` texts and the names of measures."""
+# ruff: noqa: E501 - the lists of words are easier to read in long lines
 
 from __future__ import annotations
 

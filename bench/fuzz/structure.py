@@ -1,4 +1,5 @@
 """Damage to JSON that stays JSON: other values, other types, missing and repeated keys."""
+# ruff: noqa: E501 - the lists of words are easier to read in long lines
 
 from __future__ import annotations
 

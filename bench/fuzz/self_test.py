@@ -10,7 +10,7 @@ from random import Random
 from bench.fuzz.target import DifferenceError, Prepared
 
 CRASH, RAW, REFUSED, DIFFERENT = b"crash", b"raw", b"refused", b"different"
-INPUTS = (CRASH, RAW, REFUSED, DIFFERENT, b"good", REFUSED)
+INPUTS = (CRASH, RAW, RAW, REFUSED, REFUSED, DIFFERENT, DIFFERENT, b"good")
 
 
 def prepare(folder: Path) -> Prepared:

@@ -104,3 +104,8 @@ def test_data_that_is_not_there_or_makes_no_sense(lines: str, message: str, tmp_
     study = parse_study(f'kind = "compare"\n[[data]]\nname = "x"\n{lines}', tmp_path / "s.toml")
     with pytest.raises(InputError, match=message):
         list(KINDS["compare"].cells(study))
+
+
+def test_a_measure_that_is_not_text_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown metric 'True'"):
+        parse_study('kind = "compare"\nmetrics = [true]')

@@ -127,3 +127,8 @@ def test_data_that_is_not_there_or_makes_no_sense(lines: str, message: str, tmp_
 def test_huge_numbers_and_wrong_types_are_input_errors(text: str) -> None:
     with pytest.raises(InputError):
         parse_study('kind = "compare"\n' + text)
+
+
+def test_a_measure_that_is_not_text_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown metric 'True'"):
+        parse_study('kind = "compare"\nmetrics = [true]')

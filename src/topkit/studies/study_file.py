@@ -63,7 +63,7 @@ def parse_study(text: str, path: FilePath = "study.toml") -> Study[Any]:
 
 def _study(content: Mapping[str, Json], name: str, kind: Kind[Any, Any], path: Path) -> Study[Any]:
     metrics = tuple(
-        str(metric(text)) for text in _list(content.get("metrics", list(kind.metrics)), "metrics")
+        str(metric(str(text))) for text in _list(content.get("metrics", list(kind.metrics)), "metrics")
     )
     return Study(
         kind=name,

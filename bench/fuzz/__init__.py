@@ -1,0 +1,1 @@
+"""Fuzzing: damaged and hostile input for every reader, in a child process with limits on memory and time."""

@@ -254,7 +254,7 @@ def _contest(items: Sequence[str], k: int, strategy: str, seed: int, prior: Sequ
         repeated = next(item for i, item in enumerate(items) if number[item] != i)
         raise InputError(f"item {repeated!r} is given twice", "give each item once")
     whole: object = k
-    if not isinstance(whole, Integral) or isinstance(whole, bool) or k < 1:
+    if isinstance(whole, bool) or not isinstance(whole, Integral) or k < 1:
         raise InputError(f"k must be an integer of at least 1, got {k!r}")
     lookup(STRATEGIES, strategy, "strategy")
     order = None

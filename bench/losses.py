@@ -103,6 +103,20 @@ def growth() -> dict[str, list[tuple[int, float]]]:
     return found
 
 
+def long_lists() -> None:
+    """LambdaRank of one list: from 1,000 documents on, the time must grow with n, not with n²."""
+    rng = np.random.default_rng(0)
+    before = 0.0
+    for length in (1_000, 4_000, 20_000, 100_000):
+        scores, labels = rng.normal(size=length), rng.integers(0, 5, length)
+        objective = tk.loss("lambdarank").on(labels, [0, length])
+        objective(scores)
+        (spent,) = seconds(lambda: objective(scores), turns=3)  # noqa: B023
+        grown = f", {spent / before:.1f} times the one before" if before else ""
+        print(f"lambdarank, one list of {length:>7,} documents: {spent:.3f} s{grown}", flush=True)
+        before = spent
+
+
 def plot(found: dict[str, list[tuple[int, float]]], path: str) -> None:
     """Cost of one list against its length, compared with n and n log n."""
     import matplotlib
@@ -207,6 +221,7 @@ def main() -> None:
     os.environ["TOPKIT_THREADS"] = "1"
     ratios()
     found = growth()
+    long_lists()
     if "plot" in sys.argv:
         plot(found, sys.argv[sys.argv.index("plot") + 1])
     training()

@@ -133,7 +133,7 @@ def test_lambdarank_of_long_lists_is_its_formula(k: int | None, decimals: int) -
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_lambdarank_visits_pairs_in_proportion_to_the_length(tied: bool) -> None:
-    """Five times the documents: at most 1,000 ranks × n pairs, not 25 times as many; one per grade if tied."""
+    """Five times the documents: at most 1,000 ranks × n pairs, not 25 times as many; by grades if tied."""
     from topkit.losses.base import WHOLE
     from topkit.losses.ndcg.kernels import LONG, long_lambdarank
 

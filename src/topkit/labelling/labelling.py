@@ -252,7 +252,8 @@ def _contest(items: Sequence[str], k: int, strategy: str, seed: int, prior: Sequ
     if len(number) < len(items):
         repeated = next(item for i, item in enumerate(items) if number[item] != i)
         raise InputError(f"item {repeated!r} is given twice", "give each item once")
-    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+    whole: object = k
+    if isinstance(whole, bool) or not isinstance(whole, Integral) or k < 1:
         raise InputError(f"k must be an integer of at least 1, got {k!r}")
     lookup(STRATEGIES, strategy, "strategy")
     order = None

@@ -28,8 +28,8 @@ def lambdarank(scores: Floats, relevance: Relevance, ptr: Ints, *, curved: bool,
     discount of their ranks, and a swap among them counts from the first to the last of these ranks, so the
     loss does not depend on the order of rows. The loss of a query without a relevant document is 0.
 
-    A pair of documents that are both ranked after k has no weight, so the time is O(n·k) in long lists. With k
-    None, lists of more than 1,000 documents count only pairs with at least one document in the first 1,000
+    A pair of documents that are both ranked after k has no weight, so the time is O(n·k) in long lists. With
+    k None, lists of more than 1,000 documents count only pairs with at least one document in the first 1,000
     ranks (LightGBM's ``lambdarank_truncation_level``): O(n) pairs instead of O(n²). Shorter lists are exact;
     set k ≥ n to make long lists exact too. Burges et al., NIPS 2006.
     """

@@ -18,7 +18,7 @@ import pytest
 import topkit as tk
 from topkit.data import InputError, Judgments, Run, letor_scan, read_preferences
 from topkit.data.blocks import CHUNK_BYTES, MAX_GZIP_RATIO
-from topkit.data.files import numbered_lines
+from topkit.data.files import NUMBER, numbered_lines
 from topkit.data.parquet_checks import MAX_TABLE_RATIO
 from topkit.data.partitions import plan_partitions
 from topkit.data.streaming import stream_dataset
@@ -285,3 +285,9 @@ def test_a_long_text_that_a_dictionary_repeats_is_refused(tmp_path: Path) -> Non
     pq.write_table(content, tmp_path / "t.parquet")
     with pytest.raises(InputError, match=f"more than {MAX_TABLE_RATIO} times the size of the file"):
         tk.read_parquet(tmp_path / "t.parquet")
+
+
+def test_a_long_row_of_digits_is_checked_in_linear_time() -> None:
+    """With two adjacent repetitions of digits the pattern would take hours here."""
+    assert NUMBER.fullmatch(b"1" * 1_000_000 + b"x") is None
+    assert all(NUMBER.fullmatch(text) for text in (b"1", b"1.", b".5", b"+1.5e-3", b"-0E7"))

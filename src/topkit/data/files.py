@@ -16,7 +16,7 @@ from topkit.data.writers import written_whole as written_whole
 MAX_LINE_BYTES = 4 << 20
 """The widest line of public data is some kilobytes; the limit keeps a wrong file from filling the memory."""
 
-NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 """A decimal number in a data file; Python's ``float`` also takes ``1_0``, ``inf`` and ``nan``."""
 FLOAT32_LIMIT = float(2**128 - 2**103)
 """From this size on a number rounds to infinity in 32 bits."""

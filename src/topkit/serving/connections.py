@@ -29,6 +29,7 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._header_bytes = 0
+        self._running: Any = None
         self._last_check: tuple[Any, int] = (None, 0)
         self._timer: asyncio.TimerHandle | None = None
         if len(self.connections) > self.most:
@@ -39,10 +40,15 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self.flow.read_paused = (
-            False  # an earlier pipelined request would resume reading, which is an error now
-        )
+        # uvicorn marks only the newest request as gone; an earlier pipelined one would use a closed socket
+        self.flow.read_paused = False
+        if self._running is not None:
+            self._running.disconnected = True
         super().connection_lost(exc)
+
+    def _start_asgi_task(self, cycle: Any, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)

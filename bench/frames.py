@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -55,12 +56,12 @@ def main() -> None:
             "Arrow": pa.table(columns),
         }
         Dataset.from_frame(frames["Arrow"].slice(0, 100))  # imports are not part of the time
-        base, expected = seconds(lambda qid=qid: Dataset.from_arrays(X, y, qid, feature_names=names))
-        loop, looped = seconds(lambda frames=frames: groupby_loop(frames["pandas"], names))
+        base, expected = seconds(partial(Dataset.from_arrays, X, y, qid, feature_names=names))
+        loop, looped = seconds(partial(groupby_loop, frames["pandas"], names))
         assert looped == expected
         print(f"{order:8}  from_arrays {base:.2f} s; groupby loop {loop:.2f} s")
         for name, frame in frames.items():
-            taken, data = seconds(lambda frame=frame: Dataset.from_frame(frame))
+            taken, data = seconds(partial(Dataset.from_frame, frame))
             assert data == expected
             ratios = f"{taken / base:.2f} × from_arrays; groupby loop {loop / taken:.1f} ×"
             print(f"{order:8}  {name:7} {taken:.2f} s = {ratios}")

@@ -41,7 +41,7 @@ def cells(settings: list[Scenario], orders: int) -> Iterator[Outcome]:
     if RESULTS.exists():
         kept = dict(json.loads(line) for line in RESULTS.read_text().splitlines())
     for setting in settings:
-        key = json.dumps([code, asdict(setting), orders])
+        key = json.dumps([code, setting._asdict(), orders])
         if key not in kept:
             (outcome,) = simulate([setting], orders)
             kept[key] = asdict(outcome)

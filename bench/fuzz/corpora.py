@@ -304,7 +304,8 @@ PROJECT = [
 
 def project(folder: Path) -> Prepared:
     """The import of a whole project into a database, which is rolled back."""
-    from topkit.web.bundle import read_project, write_project
+    from topkit.web.bundle import add_project, write_project
+    from topkit.web.project_file import read_project
     from topkit.web.settings import Settings
     from topkit.web.store import open_store
 
@@ -318,7 +319,7 @@ def project(folder: Path) -> Prepared:
         with store.engine.connect().execution_options(writes=True) as connection:
             transaction = connection.begin()
             try:
-                number = read_project(connection, path)
+                number = add_project(connection, read_project(path))
                 write_project(connection, number, written)
             finally:
                 transaction.rollback()

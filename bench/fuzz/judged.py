@@ -277,7 +277,11 @@ def pages(folder: Path) -> Prepared:
         lines = []
         for i in range(rng.randrange(1, 5)):
             n = rng.randrange(1, 6)
-            lists = [[f"d{j}" for j in range(n)], [1] * n, [rng.randrange(2) for _ in range(n)]]
+            lists: list[list[object]] = [
+                [f"d{j}" for j in range(n)],
+                [1] * n,
+                [rng.randrange(2) for _ in range(n)],
+            ]
             if rng.random() < 0.5:
                 lists.append([rng.randrange(4) for _ in range(n)])
             texts = ("[" + ", ".join(map(str, items)) + "]" for items in lists)

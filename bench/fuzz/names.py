@@ -77,8 +77,7 @@ VALUES = (
 
 def settings(folder: Path) -> Prepared:
     """``--set`` texts of rankers and fusion methods: parsed, and used to make the ranker."""
-    from topkit.cli.settings import fusion_settings, ranker_settings
-
+    from topkit.cli.shared import fusion_settings, ranker_settings
     from topkit.fusion import AGGREGATORS
     from topkit.rankers import RANKERS, ranker
     from topkit.rankers.by_name import settings_of

@@ -112,7 +112,7 @@ def test_a_gzip_bomb_is_refused_file_or_pipe(tmp_path: Path, piped: Callable[[by
 
 # -- values from dictionaries ------------------------------------------------------------------------------
 def test_a_run_of_nested_dictionaries() -> None:
-    run = Run.of({"q1": {"doc2": 1.5, "doc1": np.float32(0.5)}, "q2": {}})
+    run = Run.of({"q1": {"doc2": 1.5, "doc1": float(np.float32(0.5))}, "q2": {}})
     assert run["q1"] == [("doc2", 1.5), ("doc1", 0.5)]
     assert run["q2"] == []
     assert run == Run.of({"q1": [("doc2", 1.5), ("doc1", 0.5)], "q2": []})
@@ -244,7 +244,7 @@ GOOD = {"version": 1, "truth": "graded", "feature_names": None}
     ],
 )
 def test_bad_metadata_is_an_input_error(tmp_path: Path, metadata: str) -> None:
-    packed = pa.array([np.float32([1, 2]).tobytes()] * 3, pa.binary(8))
+    packed = pa.array([np.array([1, 2], np.float32).tobytes()] * 3, pa.binary(8))
     path = table(tmp_path, metadata.encode("utf-8", "surrogateescape"), features=packed)
     for read in (tk.read_parquet, lambda path: list(stream_dataset(path))):
         with pytest.raises(InputError, match="metadata"):
@@ -258,7 +258,10 @@ def test_bad_metadata_is_an_input_error(tmp_path: Path, metadata: str) -> None:
         (pa.array([b"123456"] * 3, pa.binary(6)), "fixed_size_binary"),
         (pa.array([b"1", b"2", b"3"]), "binary"),
         (pa.array([1, 2, 3]), "int64"),
-        (pa.array([np.float32([1, np.inf]).tobytes()] * 3, pa.binary(8)), "the value inf of '2' in row 1"),
+        (
+            pa.array([np.array([1, np.inf], np.float32).tobytes()] * 3, pa.binary(8)),
+            "the value inf of '2' in row 1",
+        ),
     ],
 )
 def test_bad_packed_features_are_named(tmp_path: Path, features: pa.Array, words: str) -> None:

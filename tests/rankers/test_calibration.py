@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
+from topkit.metrics import ideal_dcg
 from topkit.rankers.mixture.calibration import (
     CALIBRATIONS,
     PROBABILITY_CALIBRATIONS,
@@ -17,7 +18,7 @@ from topkit.rankers.mixture.calibration import (
     sigmoid_objective,
 )
 from topkit.rankers.mixture.heads import mixed_gain, monomial_values
-from topkit.rankers.mixture.targets import TARGETS, Truth, entropy_weighted, ideal_dcg, soft_ndcg
+from topkit.rankers.mixture.targets import TARGETS, Truth, entropy_weighted, soft_ndcg
 
 Floats = NDArray[np.float64]
 GAINS = np.array([0.0, 1.0, 3.0])

@@ -195,7 +195,7 @@ FEATURES = {"normalisation": "z-score", "names": ["1", "2", "3", "4"], "named": 
         {"values": {"bias": 10**400}},
         {"settings": None},
         {"provenance": 3},
-        *({"features": FEATURES | change} for change in (
+        *({"features": {**FEATURES, **change}} for change in (
             {"columns": [0, 4]}, {"columns": [0, -1]}, {"columns": [0, 0]}, {"columns": [0, True]},
             {"columns": [0, 1.0]}, {"columns": "01"}, {"columns": []}, {"columns": [[0], [1]]},
             {"named": 1}, {"names": "1234"}, {"names": [1, 2, 3, 4]}, {"normalisation": []},

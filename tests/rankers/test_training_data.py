@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_labels_do_not_matter_when_preferences_are_given() -> None:
 @pytest.mark.parametrize("role", ["train", "valid"])
 def test_arrays_instead_of_a_dataset_are_refused(role: str) -> None:
     data = easy_data(5)
-    given = {"train": data, "valid": data, role: data.X}
+    given: dict[str, Any] = {"train": data, "valid": data, role: data.X}
     with pytest.raises(tk.InputError, match=r"data: expected a Dataset, got ndarray; make one"):
         tk.ranker("listnet").fit(given["train"], given["valid"])
     with pytest.raises(tk.InputError, match="expected a Dataset, got ndarray"):

@@ -44,7 +44,8 @@ def stream(table: pa.Table, **options: Any) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
         writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+    body: bytes = sink.getvalue().to_pybytes()
+    return body
 
 
 def compressed_dictionary() -> bytes:
@@ -181,7 +182,9 @@ def test_damaged_arrow_bodies_are_refused_or_read() -> None:
 
 
 numbers = st.none() | st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6)
-other = st.booleans() | st.text('ab"[]{},\\', max_size=4) | st.just([]) | st.lists(numbers, max_size=2)
+other: st.SearchStrategy[Any] = (
+    st.booleans() | st.text('ab"[]{},\\', max_size=4) | st.just([]) | st.lists(numbers, max_size=2)
+)
 matrices = st.integers(1, 3).flatmap(
     lambda width: st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=1, max_size=6)
 )

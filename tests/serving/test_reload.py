@@ -103,7 +103,7 @@ def test_the_watcher_survives_unexpected_errors(
     model = tmp_path / "m"
     tk.ranker("bestfeature").fit(ragged).save(model)
     app = create_app(ServiceSettings(model, poll_seconds=0.02))
-    file, load = app.state.file, served.load_ranker
+    file, load = app.state.file, tk.load_ranker
 
     def fail(path: Path) -> tk.rankers.Learner:
         raise RuntimeError("an odd\nfault")
@@ -181,7 +181,7 @@ def test_a_model_that_crashes_or_hangs_ends_only_the_trial(
         interpreter.write_text(f"#!{sys.executable}\nimport os, time\n{code}\n")
         interpreter.chmod(0o755)
         with monkeypatch.context() as patch:
-            patch.setattr(probe.sys, "executable", str(interpreter))
+            patch.setattr(sys, "executable", str(interpreter))
             patch.setattr(probe, "SECONDS", 1.0)
             assert not file.refresh()
         assert file.current is before

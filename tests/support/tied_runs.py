@@ -122,7 +122,10 @@ def differences(seed: int) -> Iterator[tuple[str, str, float, float] | None]:
     qrels, run = random_case(seed)
     if not set(qrels) & set(run):
         return
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, _families()).evaluate(run)
+    theirs = pytrec_eval.RelevanceEvaluator(
+        {query: {doc: int(grade) for doc, grade in docs.items()} for query, docs in qrels.items()},
+        _families(),
+    ).evaluate(run)
     grades = [Grade(query, doc, grade) for query, docs in qrels.items() for doc, grade in docs.items()]
     results = Run.of({query: list(docs.items()) for query, docs in run.items()})
     ours = tk.evaluate_run(Judgments(tuple(grades)), results, list(MEASURES.values()), "trec")

@@ -214,9 +214,13 @@ def test_a_project_comes_back_the_same(any_world: World, tmp_path: Path) -> None
 def project_lines(count: int) -> list[dict[str, object]]:
     """A project of ``count`` topics with two documents each."""
     settings = {"name": "p", "k": 2, "strategy": "adaptive", "tools": "pairs", "seed": 0, "instructions": ""}
-    topics = [{"topic": f"q{i}", "query": "words", "description": ""} for i in range(count)]
-    documents = [{"document": f"d{i}", "kind": "text", "title": "", "body": "text"} for i in range(2 * count)]
-    candidates = [
+    topics: list[dict[str, object]] = [
+        {"topic": f"q{i}", "query": "words", "description": ""} for i in range(count)
+    ]
+    documents: list[dict[str, object]] = [
+        {"document": f"d{i}", "kind": "text", "title": "", "body": "text"} for i in range(2 * count)
+    ]
+    candidates: list[dict[str, object]] = [
         {"candidates": f"q{i}", "documents": [f"d{2 * i}", f"d{2 * i + 1}"], "prior": []}
         for i in range(count)
     ]

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from topkit.data.blocks import FilePath, is_gzip
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, is_gzip, text_writer
 from topkit.data.letor import read_letor, write_letor
 from topkit.data.parquet import read_parquet, write_parquet
 from topkit.data.truth import Truth
+from topkit.data.writers import text_writer
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 

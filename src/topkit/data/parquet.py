@@ -250,7 +250,7 @@ def _to_arrow(strings: Strings) -> Any:
 
 def to_strings(column: Any) -> Strings:
     """A column of a table or batch as strings; missing ones are empty."""
-    return _to_strings(_one_array(column, "large_string"))
+    return _to_strings(_one_array(column).cast("large_string"))
 
 
 def _to_strings(array: Any) -> Strings:

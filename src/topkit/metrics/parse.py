@@ -17,6 +17,11 @@ _SHAPE = re.compile(
 )
 _TREC_DEPTH = re.compile(r"([A-Za-z][A-Za-z_]*)_(\d+)\Z")
 
+MAX_DEPTHS = 1000
+"""Most depths that one range may stand for; more is a typing mistake, and would take minutes."""
+MAX_DEPTH_DIGITS = 9
+"""Most digits of a depth: no list is longer than a billion documents."""
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -38,7 +43,7 @@ class Metric:
         return METRICS[self.name]
 
     def __str__(self) -> str:
-        settings = ",".join(f"{key}={value:g}" for key, value in self.settings)
+        settings = ",".join(f"{key}={_shown(value)}" for key, value in self.settings)
         return (
             self.name
             + (f"({settings})" if settings else "")
@@ -98,7 +103,7 @@ def _parse(text: str) -> list[Metric]:
     if name is None and match["depth"] is None and (trec := _TREC_DEPTH.match(match["name"])):
         name = _known(trec[1])
         if name is not None:
-            return [_checked(name, int(trec[2]), {}, text)]
+            return [_checked(name, _depth(trec[2], text), {}, text)]
     if name is None:
         from difflib import get_close_matches
 
@@ -108,11 +113,27 @@ def _parse(text: str) -> list[Metric]:
     settings = _settings(match["settings"] or "", name, text)
     if match["depth"] is None:
         return [_checked(name, None, settings, text)]
-    first = int(match["depth"])
-    last = int(match["last"] or first)
+    first = _depth(match["depth"], text)
+    last = first if match["last"] is None else _depth(match["last"], text)
     if last < first:
         raise InputError(f"the depths of {text!r} are in descending order", f"write @{last}..{first}")
+    if last - first >= MAX_DEPTHS:
+        raise InputError(
+            f"{text!r} stands for {last - first + 1:,} metrics", f"name at most {MAX_DEPTHS:,} depths"
+        )
     return [_checked(name, depth, settings, text) for depth in range(first, last + 1)]
+
+
+def _depth(digits: str, text: str) -> int:
+    if len(digits) > MAX_DEPTH_DIGITS:
+        raise InputError(f"the depth of {text[:40]!r} has {len(digits):,} digits", "write a smaller depth")
+    return int(digits)
+
+
+def _shown(value: float) -> str:
+    """The shortest text that parses back to the value."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def _known(name: str) -> str | None:

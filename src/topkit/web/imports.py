@@ -126,7 +126,7 @@ def _document(key: str, fields: dict[str, str], path: FilePath) -> Document:
         kind, body = "text", text
     else:
         kind, body = "url", url
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+        if not _is_web_address(url):
             raise InputError(f"invalid URL {url[:80]!r} of document {key!r}", "write https://…", file=path)
     if len(body) > LONGEST_TEXT:
         raise InputError(
@@ -140,6 +140,14 @@ def read_prior(path: FilePath, depth: int) -> dict[str, list[str]]:
     run = read_run(path, compiled=False)
     ranked = {topic: sorted(run[topic], key=lambda pair: -pair[1])[:depth] for topic in run}
     return {topic: [doc for doc, _ in pairs] for topic, pairs in ranked.items()}
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as an open bracket in the host
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc)
 
 
 def _storable(text: str) -> str:

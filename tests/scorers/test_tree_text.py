@@ -63,6 +63,7 @@ def test_the_checked_text_scores_like_the_original(text: str) -> None:
         (r"max_feature_idx=3", "max_feature_idx=99999999", "expected max_feature_idx"),
         (r"version=v4", "version=v9", "unknown version"),
         (r"end of trees", "end", "cut short"),
+        (r"leaf_count=", "leaf_count=١", "not ASCII"),  # Python reads it as a digit, LightGBM aborts
         (r"^tree\n", "", "LightGBM's format"),
         (r"num_leaves=5", "num_leaves=5\nnum_leaves=5", "twice"),
     ],

@@ -62,6 +62,10 @@ def checked_trees(text: str) -> TreeText:
             raise ValueError(f"expected {features} {name}, got {count}")
     if "objective" in fields and not _OBJECTIVE.fullmatch(fields["objective"]):
         raise ValueError("invalid objective")
+    if not all(block.isascii() for block in blocks):
+        raise ValueError(
+            "a tree contains characters that are not ASCII"
+        )  # Python reads ١٢ as 12, LightGBM aborts
     trees = [_checked_tree(block, i, features) for i, block in enumerate(blocks)]
     lines = [
         "tree", "version=v4", f"num_class={classes}", f"num_tree_per_iteration={classes}", "label_index=0",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.commands import COMMANDS, Command, Finished, files_in, make_inputs, run, start
+from tests.support.fault_commands import COMMANDS, Command, Finished, files_in, make_inputs, run, start
 
 pytestmark = pytest.mark.slow
 

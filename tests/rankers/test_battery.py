@@ -7,29 +7,10 @@ from typing import Any
 import pytest
 
 import topkit as tk
+from tests.support.rankers import QUICK, QUICK_RANKERS
 from topkit.rankers import settings_of
 from topkit.rankers.checks import CHECKS
 from topkit.scorers import SCORERS
-
-QUICK: dict[str, dict[str, Any]] = {
-    "linear": {"max_steps": 200},
-    "mlp": {"hidden": (8,), "epochs": 40, "rate": 0.02},
-    "trees": {"trees": 40, "min_leaf": 5, "rate": 0.2},
-}
-"""Settings that make the battery quick; everything else is at its default."""
-
-QUICK_RANKERS: dict[str, dict[str, Any]] = {
-    "adaboost-mh": {"rounds": 50},
-    "mcrank": {"trees": 40, "min_leaf": 5, "rate": 0.2},
-    "tune-and-mix": {
-        "trees": (8,),
-        "products": (3,),
-        "rounds": 20,
-        "rankers": ("linear-regression",),
-        "calibrations": ("shift", "log-sigmoid", "soft-ndcg", "linear", "logistic/ideal", "polynomial-2"),
-    },
-}
-"""The same for rankers whose scorer is not a setting."""
 
 EXEMPT: dict[tuple[str, str, str], str] = {}
 """(ranker, scorer, check) → why it cannot pass; a strict xfail, so an exemption that is not needed fails."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.rankers.test_battery import QUICK, QUICK_RANKERS
+from tests.support.rankers import QUICK, QUICK_RANKERS
 from topkit.rankers import settings_of
 from topkit.rankers.checks import easy_data
 

@@ -182,9 +182,9 @@ class Dataset:
         by default they are all others, which must be numbers. Column names become feature names and null
         becomes NaN. Rows may be in any order. Needs the extra ``frames``.
         """
-        from topkit.data.frames import dataset_from_frame
+        from topkit.data.frames import Columns, dataset_from_frame
 
-        return dataset_from_frame(frame, qid, label, doc_id, features, truth)
+        return dataset_from_frame(frame, Columns(qid, label, doc_id, features), truth)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame with one row per document: ``qid``, ``label``, ``doc_id`` if known, and the features.

@@ -155,10 +155,8 @@ def _dataset(table: Any, path: FilePath, **options: Any) -> Dataset:
     """The data set of a table; an error names the file."""
     from dataclasses import replace
 
-    from topkit.data.frames import dataset_from_frame
-
     try:
-        return replace(dataset_from_frame(table, **options), frame_backend="")
+        return replace(Dataset.from_frame(table, **options), frame_backend="")
     except InputError as error:
         raise InputError(error.problem, error.remedy, file=path) from None
 

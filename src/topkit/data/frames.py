@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,15 +61,18 @@ def opened_frame(frame: Any) -> Any:
     return opened
 
 
-def dataset_from_frame(
-    frame: Any,
-    qid: str = "qid",
-    label: str | None = "label",
-    doc_id: str | None = None,
-    features: Sequence[str] | None = None,
-    truth: Truth | str = "graded",
-) -> Dataset:
+class Columns(NamedTuple):
+    """The names of the columns of a data set; see :meth:`topkit.Dataset.from_frame`."""
+
+    qid: str
+    label: str | None
+    doc_id: str | None
+    features: Sequence[str] | None
+
+
+def dataset_from_frame(frame: Any, columns: Columns, truth: Truth | str) -> Dataset:
     """See :meth:`topkit.Dataset.from_frame`."""
+    qid, label, doc_id, features = columns
     table = opened_frame(frame)
     document = doc_id or ("doc_id" if "doc_id" in table.columns else None)
     note = "note" if "note" in table.columns and _is_text(table["note"]) else None

@@ -178,6 +178,11 @@ def test_weights_that_are_not_finite_numbers_one_per_feature(
 
 
 FEATURES = {"normalisation": "z-score", "names": ["1", "2", "3", "4"], "named": False, "columns": [0, 2]}
+CHANGED_FEATURES: tuple[dict[str, object], ...] = (
+            {"columns": [0, 4]}, {"columns": [0, -1]}, {"columns": [0, 0]}, {"columns": [0, True]},
+            {"columns": [0, 1.0]}, {"columns": "01"}, {"columns": []}, {"columns": [[0], [1]]},
+            {"named": 1}, {"names": "1234"}, {"names": [1, 2, 3, 4]}, {"normalisation": []},
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -195,11 +200,7 @@ FEATURES = {"normalisation": "z-score", "names": ["1", "2", "3", "4"], "named": 
         {"values": {"bias": 10**400}},
         {"settings": None},
         {"provenance": 3},
-        *({"features": {**FEATURES, **change}} for change in (
-            {"columns": [0, 4]}, {"columns": [0, -1]}, {"columns": [0, 0]}, {"columns": [0, True]},
-            {"columns": [0, 1.0]}, {"columns": "01"}, {"columns": []}, {"columns": [[0], [1]]},
-            {"named": 1}, {"names": "1234"}, {"names": [1, 2, 3, 4]}, {"normalisation": []},
-        )),
+        *({"features": {**FEATURES, **changed}} for changed in CHANGED_FEATURES),
     ],
     ids=str,
 )  # fmt: skip

@@ -36,6 +36,10 @@ def _known(names: Iterable[str], *, strict: bool) -> list[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    os.environ.get("TOPKIT_FUZZ") != "all",
+    reason="takes minutes; set TOPKIT_FUZZ=all",
+)
 @pytest.mark.parametrize("name", _known(TARGETS, strict=False))
 def test_damaged_input_is_refused_with_a_message(name: str, tmp_path: Path) -> None:
     seed = os.environ.get("TOPKIT_FUZZ_SEED", "1")

@@ -80,8 +80,8 @@ def _options(
 def main() -> None:
     """Run the command line; an error that the user can fix is one line and exit code 2.
 
-    A file that cannot be read or written (full disk, missing permission) is one line and exit code 1; Ctrl-C
-    is one line and exit code 130.
+    A file that cannot be read or written (full disk, missing permission) and a lack of memory are one line
+    and exit code 1; Ctrl-C is one line and exit code 130.
     """
     called = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
@@ -96,6 +96,8 @@ def main() -> None:
         if isinstance(getattr(exit_.__context__, "__cause__", None), KeyboardInterrupt):
             _end(INTERRUPTED, "interrupted")
         raise
+    except MemoryError:
+        _end(1, "out of memory; use less data, or --memory to train out of core")
     except OSError as error:
         reason = error.strerror or str(error)
         _end(1, reason if error.filename is None else f"{error.filename}: {reason}")

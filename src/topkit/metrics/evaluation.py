@@ -197,7 +197,9 @@ def _without_relevant(lists: Lists, least: float) -> int:
     has = np.zeros(len(lists.ptr) - 1, np.bool_)
     for labels, ptr in ((lists.labels, lists.ptr), (lists.missed, lists.missed_ptr)):
         if labels is not None and ptr is not None:
-            has[np.searchsorted(ptr, np.flatnonzero(labels >= least), side="right") - 1] = True
+            counts = np.zeros(len(labels) + 1, np.int32)
+            np.cumsum(labels >= least, out=counts[1:])
+            has |= counts[ptr[1:]] > counts[ptr[:-1]]
     return int(len(has) - has.sum())
 
 

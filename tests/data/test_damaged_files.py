@@ -7,6 +7,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +73,14 @@ def piped(tmp_path: Path) -> Iterator[Callable[[bytes], Path]]:
     """Gives a named pipe through which another thread writes these bytes once."""
     threads: list[threading.Thread] = []
 
+    def write(path: Path, content: bytes) -> None:
+        with suppress(BrokenPipeError):  # the reader refuses a bomb before it has read all of it
+            path.write_bytes(content)
+
     def start(content: bytes) -> Path:
         path = tmp_path / f"pipe{len(threads)}"
         os.mkfifo(path)
-        threads.append(threading.Thread(target=path.write_bytes, args=(content,), daemon=True))
+        threads.append(threading.Thread(target=write, args=(path, content), daemon=True))
         threads[-1].start()
         return path
 

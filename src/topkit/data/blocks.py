@@ -62,7 +62,7 @@ def file_size(path: FilePath) -> int:
 class _Replayed(io.RawIOBase):
     """A stream that starts with bytes that were already read from it, and counts what is taken."""
 
-    def __init__(self, first: bytes, stream: io.BufferedReader) -> None:
+    def __init__(self, first: bytes, stream: io.FileIO) -> None:
         self.first = io.BytesIO(first)
         self.stream = stream
         self.taken = 0
@@ -79,6 +79,8 @@ class _Replayed(io.RawIOBase):
 def _decompressed(path: FilePath) -> Iterator[bytes]:
     with _opened(path) as stream:
         first = _read(stream, path)
+        while first and len(first) < len(codecs.BOM_UTF8) and (more := _read(stream, path)):
+            first += more  # a pipe may give one byte at a time
         if first.startswith(GZIP):
             yield from _gunzipped(_Replayed(first, stream), path)
             return
@@ -99,7 +101,7 @@ def _gunzipped(source: _Replayed, path: FilePath) -> Iterator[bytes]:
             yield block
 
 
-def _read(stream: io.BufferedReader | gzip.GzipFile, path: FilePath) -> bytes:
+def _read(stream: io.FileIO | gzip.GzipFile, path: FilePath) -> bytes:
     try:
         return stream.read(CHUNK_BYTES)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -122,9 +124,9 @@ def _from_utf_16(first: bytes, blocks: Iterator[bytes], path: FilePath) -> Itera
 
 
 @contextmanager
-def _opened(path: FilePath) -> Iterator[io.BufferedReader]:
+def _opened(path: FilePath) -> Iterator[io.FileIO]:
     try:
-        stream = open(path, "rb")  # noqa: SIM115 - closed below
+        stream = open(path, "rb", buffering=0)  # noqa: SIM115 - closed below; blocks need no buffer
     except FileNotFoundError:
         raise InputError("no such file", "check the path", file=path) from None
     except IsADirectoryError:

@@ -1,9 +1,10 @@
 """Values and files: Dataset, Judgments, Run, and the readers and writers of their formats."""
 
-from topkit.data.dataset import Dataset, concatenate
+from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.folds import Fold, query_folds, split_queries
 from topkit.data.formats import read_csv
+from topkit.data.join import concatenate
 from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Page, Preference
 from topkit.data.letor import read_letor, write_letor
 from topkit.data.normalise import NORMALISATIONS, normalise

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topkit.data.arrays import query_starts, read_only
 from topkit.data.errors import InputError
 from topkit.data.strings import Strings
 from topkit.data.truth import GRADED, Truth, check_labels, order_labels, top_k_labels
+
+
+class Details(TypedDict, total=False):
+    """What a data set may have besides features, labels and query ids."""
+
+    doc_ids: Sequence[str] | Strings | None
+    feature_names: Sequence[str] | None
+    truth: Truth | str
+
+
+def _fields(details: Details) -> dict[str, Any]:
+    """The details as fields of a Dataset."""
+    fields: dict[str, Any] = dict(details)
+    if isinstance(fields.get("truth"), str):
+        fields["truth"] = Truth.parse(fields["truth"])
+    return fields
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,24 +118,17 @@ class Dataset:
         X: ArrayLike,
         y: ArrayLike,
         qid: Sequence[object] | NDArray[np.generic],
-        *,
-        doc_ids: Sequence[str] | Strings | None = None,
-        feature_names: Sequence[str] | None = None,
-        truth: Truth | str = "graded",
+        **details: Unpack[Details],
     ) -> Dataset:
         """A data set from copies of arrays, with the query id of every row.
 
-        The rows of a query must be contiguous. Ids of any type are accepted; ``str(id)`` is kept.
+        The rows of a query must be contiguous. Ids of any type are accepted; ``str(id)`` is kept. Details are
+        ``doc_ids``, ``feature_names`` and ``truth`` (``graded`` by default).
         """
-        starts, qids = _query_starts(qid)
+        starts, qids = query_starts(qid)
+        matrix = np.array(X, np.float32, order="C", ndmin=2)
         return cls(
-            np.array(X, np.float32, order="C", ndmin=2),
-            np.array(y, np.float32),
-            np.append(starts, len(qid)),
-            tuple(qids),
-            None if doc_ids is None else Strings.of(doc_ids),
-            None if feature_names is None else tuple(feature_names),
-            Truth.parse(truth) if isinstance(truth, str) else truth,
+            matrix, np.array(y, np.float32), np.append(starts, len(qid)), tuple(qids), **_fields(details)
         )
 
     @classmethod
@@ -128,15 +137,12 @@ class Dataset:
         X: Any,
         y: ArrayLike,
         qid: Sequence[object] | NDArray[np.generic],
-        *,
-        doc_ids: Sequence[str] | Strings | None = None,
-        feature_names: Sequence[str] | None = None,
-        truth: Truth | str = "graded",
+        **details: Unpack[Details],
     ) -> Dataset:
         """A data set from copies of arrays whose rows are in any order; they are grouped by query id.
 
         ``X`` may be a SciPy sparse matrix; what it does not store is 0. Queries are in the order of their
-        first row, and rows keep their order within a query.
+        first row, and rows keep their order within a query. Details as for :meth:`build`.
 
         >>> Dataset.from_arrays([[1.0], [2.0], [3.0]], [1, 0, 2], [7, 5, 7]).X.ravel().tolist()
         [1.0, 3.0, 2.0]
@@ -151,18 +157,12 @@ class Dataset:
                 "give one label and one query id per row",
             )
         groups = Groups.of(qid)
-        ids = None if doc_ids is None else Strings.of(doc_ids)
+        fields = _fields(details)
         if groups.order is None and np.may_share_memory(matrix, X):
             matrix = matrix.copy()
-        return cls(
-            groups.sorted(matrix),
-            groups.sorted(labels),
-            groups.ptr,
-            groups.qids,
-            ids if ids is None or groups.order is None else ids.take(groups.order),
-            None if feature_names is None else tuple(feature_names),
-            Truth.parse(truth) if isinstance(truth, str) else truth,
-        )
+        if groups.order is not None and fields.get("doc_ids") is not None:
+            fields["doc_ids"] = Strings.of(fields["doc_ids"]).take(groups.order)
+        return cls(groups.sorted(matrix), groups.sorted(labels), groups.ptr, groups.qids, **fields)
 
     @classmethod
     def from_frame(
@@ -330,78 +330,3 @@ class Dataset:
             count(self.n_features, "feature", "features"),
         ]
         return f"Dataset({', '.join(shape)}, {self.truth})"
-
-
-def concatenate(parts: Sequence[Dataset]) -> Dataset:
-    """One data set with the queries of all parts, which must have the same features and kind of truth."""
-    first = parts[0]
-    for part in parts[1:]:
-        if part.n_features != first.n_features or part.feature_names != first.feature_names:
-            raise InputError(
-                f"cannot join data sets with {first.n_features} and {part.n_features} features",
-                "give data sets with the same features",
-            )
-        if part.truth != first.truth:
-            raise InputError(f"cannot join {first.truth} and {part.truth} truth", "convert one of them first")
-    qids = tuple(qid for part in parts for qid in part.qids)
-    if len(set(qids)) != len(qids):
-        repeated = next(qid for qid, count in Counter(qids).items() if count > 1)
-        raise InputError(
-            f"query {repeated!r} is in more than one of the data sets", "join sets of different queries"
-        )
-
-    def joined(columns: list[Strings | None]) -> Strings | None:
-        present = [column for column in columns if column is not None]
-        return Strings.concatenate(present) if len(present) == len(parts) else None
-
-    ptr = np.zeros(len(qids) + 1, np.int64)
-    np.cumsum(np.concatenate([part.lengths for part in parts]), out=ptr[1:])
-    return Dataset(
-        np.concatenate([part.X for part in parts]),
-        np.concatenate([part.y for part in parts]),
-        ptr,
-        qids,
-        joined([part.doc_ids for part in parts]),
-        first.feature_names,
-        first.truth,
-        joined([part.notes for part in parts]),
-    )
-
-
-def check_contiguous(qids: Sequence[str], remedy: str, *, file: str | PathLike[str] | None = None) -> None:
-    """Raise if a query occurs twice in the queries of consecutive blocks of rows."""
-    if len(set(qids)) < len(qids):
-        qid = next(qid for qid, count in Counter(qids).items() if count > 1)
-        raise InputError(f"rows of query {qid!r} are not contiguous", remedy, file=file)
-
-
-def _query_starts(qid: Sequence[object] | NDArray[np.generic]) -> tuple[NDArray[np.int64], list[str]]:
-    """The first row of each query and its id, from the query id of every row."""
-    # an object array, because strings of fixed width would take as much memory as the longest of them
-    column = np.asarray(qid) if hasattr(qid, "__array__") else np.fromiter(qid, object, len(qid))
-    if column.ndim != 1:
-        raise InputError(f"qid must have one id per row, got an array with {column.ndim} dimensions")
-    changes = np.flatnonzero(column[1:] != column[:-1]) + 1
-    starts = np.concatenate([[0], changes])[: len(column)].astype(np.int64)
-    qids = [str(name) for name in column[starts]]
-    different = [i for i, name in enumerate(qids) if i == 0 or name != qids[i - 1]]  # 7 and "7" are one query
-    if len(different) < len(qids):
-        starts, qids = starts[different], [qids[i] for i in different]
-    check_contiguous(qids, "sort the rows by query id first")
-    return starts, qids
-
-
-def read_only(values: ArrayLike, dtype: type[np.generic], name: str) -> NDArray[Any]:
-    """The values as a read-only array in C order: a view if they have this type and order, else a copy.
-
-    The caller's array stays writable. Values that are not numbers, or too large for the type, are an error.
-    """
-    try:
-        with np.errstate(over="raise"):
-            view = np.asarray(values, dtype, order="C").view()
-    except FloatingPointError:
-        raise InputError(f"{name} has values that are too large for {np.dtype(dtype)}") from None
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers ({error})") from None
-    view.flags.writeable = False
-    return view

@@ -7,7 +7,8 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data.dataset import Dataset, check_contiguous
+from topkit.data.arrays import check_contiguous
+from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, line_chunks, text_writer
 from topkit.data.letor_scan import FORM, LetorScan, Rows, read_labels, text_size

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import thread_count, thread_map
-from topkit.data.dataset import Dataset, check_contiguous
+from topkit.data.arrays import check_contiguous
+from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, written_whole
 from topkit.data.parquet_checks import (

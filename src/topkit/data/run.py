@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.data.dataset import Dataset, read_only
+from topkit.data.arrays import read_only
+from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.strings import Strings
 

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from topkit.data.dataset import Dataset, check_contiguous, concatenate
+from topkit.data.arrays import check_contiguous
+from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, line_chunks
+from topkit.data.join import concatenate
 from topkit.data.letor import dataset_of_rows
 from topkit.data.letor_scan import FORM, LetorScan
 from topkit.data.parquet import ParquetRows, opened_parquet

@@ -82,12 +82,12 @@ def largest(values: Floats) -> float:
 
 
 @njit(**LANES)
-def smallest(values: Floats) -> float:
-    """The smallest value of a non-empty array."""
-    best = values[0]
+def extent(values: Floats) -> tuple[float, float]:
+    """The smallest and the largest value of a non-empty array."""
+    low, high = values[0], values[0]
     for i in range(len(values)):
-        best = min(best, values[i])
-    return float(best)
+        low, high = min(low, values[i]), max(high, values[i])
+    return float(low), float(high)
 
 
 @njit(**PLAIN)
@@ -131,7 +131,7 @@ def kth_largest(values: Floats, k: int) -> float:
     """The k-th largest value, or the smallest if there are fewer than k."""
     n = len(values)
     if k >= n:
-        return float(smallest(values))
+        return float(extent(values)[0])
     if k > SORT_FROM:
         order = np.empty(n, np.int64)
         falling_order(values, order)

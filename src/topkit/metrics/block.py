@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
-from topkit.metrics.order import Scores, query_blocks, ranked_labels, ranked_places
+from topkit.metrics.order import ScoredRows, Scores, query_blocks, ranked_labels, ranked_places
 
 BLOCK_DOCUMENTS = 600_000
 """Documents measured at a time: large blocks make the overhead of NumPy calls small."""
@@ -117,8 +117,8 @@ class Block:
         if not self.lengths.any():
             return np.zeros((len(self), 1), np.int64)
         starts = self.lists.ptr[self.queries]
-        places = ranked_places(self.lists.scores, starts, self.lengths, self.ties, self.lists.doc_ids)
-        return places + starts[:, None]
+        rows = ScoredRows(self.lists.scores, starts, self.lengths, self.ties, self.lists.doc_ids)
+        return ranked_places(rows) + starts[:, None]
 
     @property
     def width(self) -> int:
@@ -218,11 +218,11 @@ def _labels_in_order(
 ) -> Labels:
     """Labels by descending score, one row per query, with −1 after the end of a list."""
     starts = lists.ptr[queries]
+    rows = ScoredRows(lists.scores, starts, lengths, ties, lists.doc_ids)
     if lists.labels.dtype == np.int8:
         small: NDArray[np.int8] = lists.labels.view(np.int8)
-        return ranked_labels(small, lists.scores, starts, lengths, ties, lists.doc_ids)
-    places = ranked_places(lists.scores, starts, lengths, ties, lists.doc_ids)
-    labels: Labels = lists.labels.take(places + starts[:, None], mode="clip")
+        return ranked_labels(small, rows)
+    labels: Labels = lists.labels.take(ranked_places(rows) + starts[:, None], mode="clip")
     labels[np.arange(labels.shape[1]) >= lengths[:, None]] = -1
     return labels
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -51,60 +52,54 @@ def query_blocks(
     return by_length, blocks
 
 
-def ranked_places(
-    scores: Scores,
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    ties: Ties,
-    doc_ids: Strings | None,
-) -> NDArray[np.int64]:
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """The documents of some queries: those of query i are rows ``starts[i]:starts[i]+lengths[i]``."""
+
+    scores: Scores
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    ties: Ties
+    doc_ids: Strings | None
+
+
+def ranked_places(rows: ScoredRows) -> NDArray[np.int64]:
     """Places of documents in their queries by descending score: (queries, longest), undefined at the end."""
-    keys, bits = _sort_keys(scores, starts, lengths)
+    keys, bits = _sort_keys(rows)
     near = _undecided(keys, bits)
     keys &= np.int64((1 << bits) - 1)
     if len(near):
-        _settle_ties(keys, near, scores, starts, ties, doc_ids)
+        _settle_ties(keys, near, rows)
     return keys
 
 
-def ranked_labels(
-    labels: NDArray[np.int8],
-    scores: Scores,
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    ties: Ties,
-    doc_ids: Strings | None,
-) -> NDArray[np.int8]:
+def ranked_labels(labels: NDArray[np.int8], rows: ScoredRows) -> NDArray[np.int8]:
     """The labels by descending score: (queries, longest), with −1 after the end of a list.
 
     The label is part of the sorted key (its lowest 8 bits), so no look-up is needed after the sort.
     """
-    keys, bits = _sort_keys(scores, starts, lengths, labels)
+    keys, bits = _sort_keys(rows, labels)
     near = _undecided(keys, bits)
     ranked = keys.astype(np.int8)  # keeps the lowest 8 bits
     if len(near):
         keys >>= np.int64(8)
         keys &= np.int64((1 << (bits - 8)) - 1)
-        spots = _settle_ties(keys, near, scores, starts, ties, doc_ids)
-        ranked.ravel()[spots] = labels[keys.ravel()[spots] + starts[spots // keys.shape[1]]]
+        spots = _settle_ties(keys, near, rows)
+        ranked.ravel()[spots] = labels[keys.ravel()[spots] + rows.starts[spots // keys.shape[1]]]
     return ranked
 
 
-def _sort_keys(
-    scores: Scores,
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    labels: NDArray[np.int8] | None = None,
-) -> tuple[NDArray[np.int64], int]:
+def _sort_keys(rows: ScoredRows, labels: NDArray[np.int8] | None = None) -> tuple[NDArray[np.int64], int]:
     """Sorted integers (queries, longest) and the number of their low bits that hold place and label.
 
     Score and place are packed into one integer: sorting values is several times as fast as sorting indices,
     and the place in the low bits breaks ties by input order at no cost.
     """
+    starts, lengths = rows.starts, rows.lengths
     width = int(lengths.max(initial=0))
     shortest = int(lengths.min(initial=0))
     places = np.arange(width)
-    numbers = _gathered(scores, starts, lengths, width)
+    numbers = _gathered(rows.scores, starts, lengths, width)
     if width >= 1 << 22:  # place and label do not fit next to a 32-bit number
         numbers = numbers.astype(np.float64)
     tags: NDArray[Any] = places.astype(np.int32 if width < 1 << 22 else np.int64)
@@ -176,18 +171,12 @@ def _with_tags(numbers: Scores, tags: NDArray[Any], end: int) -> tuple[NDArray[n
     return keys, bits
 
 
-def _settle_ties(
-    places: NDArray[np.int64],
-    near: NDArray[np.int64],
-    scores: Scores,
-    starts: NDArray[np.int64],
-    ties: Ties,
-    doc_ids: Strings | None,
-) -> NDArray[np.int64]:
+def _settle_ties(places: NDArray[np.int64], near: NDArray[np.int64], rows: ScoredRows) -> NDArray[np.int64]:
     """Sort the places that the keys left undecided by all bits of the score, then by the rule for ties.
 
     ``near`` are such places; each is undecided with the next one. Returns the places that may have changed.
     """
+    scores, starts, ties, doc_ids = rows.scores, rows.starts, rows.ties, rows.doc_ids
     flat, width = places.ravel(), places.shape[1]
     start = starts[near // width]
     differ = scores[start + flat[near]] != scores[start + flat[near + 1]]
@@ -201,18 +190,18 @@ def _settle_ties(
     closes = np.append(opens[1:], True)
     spots = np.sort(np.concatenate([near, near[closes] + 1]))
     group = np.searchsorted(near[opens], spots, side="right")
-    rows = flat[spots] + starts[spots // width]
-    if ties == "document" and _any_equal(scores[rows], group):
+    documents = flat[spots] + starts[spots // width]
+    if ties == "document" and _any_equal(scores[documents], group):
         if doc_ids is None:
             raise InputError(
                 "this convention sorts equal scores by document id, and the data has no document ids",
                 "add document ids, or use a convention that keeps the input order of ties",
             )
-        names = doc_ids.take(rows).tobytes()
+        names = doc_ids.take(documents).tobytes()
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__, reverse=True))
     else:
-        by_name = np.argsort(rows, kind="stable")
-    flat[spots] = flat[spots][by_name[np.lexsort((-scores[rows[by_name]], group[by_name]))]]
+        by_name = np.argsort(documents, kind="stable")
+    flat[spots] = flat[spots][by_name[np.lexsort((-scores[documents[by_name]], group[by_name]))]]
     return spots
 
 
@@ -261,7 +250,7 @@ def ranked_order(
         queries = by_length[block]
         n, starts = lengths[queries], ptr[queries]
         if n.any():
-            places = ranked_places(values, starts, n, ties, doc_ids)
+            places = ranked_places(ScoredRows(values, starts, n, ties, doc_ids))
             ranks = np.arange(places.shape[1])
             inside = ranks < n[:, None]
             order[(starts[:, None] + ranks)[inside]] = (starts[:, None] + places)[inside]

@@ -14,12 +14,12 @@ from topkit.losses.kernels import (
     PLAIN,
     count_from,
     exp,
+    extent,
     falling_order,
     kth_largest,
     largest,
     longest_list,
     next_above,
-    smallest,
 )
 from topkit.losses.listwise import Choices
 
@@ -105,7 +105,7 @@ def last_chosen_label(labels: Floats, k: int) -> float:
     """
     if len(labels) < 2:
         return np.inf
-    border, low = kth_largest(labels, k), smallest(labels)
+    border, low = kth_largest(labels, k), extent(labels)[0]
     return float(next_above(labels, low) if border == low else border)
 
 
@@ -158,8 +158,8 @@ def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Blo
         chosen = (item, choices.group[t0:t1], choices.weight[t0:t1])
         if t0 == t1:
             continue
-        top = largest(s)
-        if top - smallest(s) <= PLAIN_SPREAD:
+        low, top = extent(s)
+        if top - low <= PLAIN_SPREAD:
             for i in range(len(s)):
                 out[i] = exp(s[i] - top)
             value, pull, pull2 = plain_choices(s, out, top, chosen, room)

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topkit.losses.base import WHOLE, Block
-from topkit.losses.kernels import LANES, PLAIN, exp, falling_order, largest, longest_list, smallest
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list
 
 LONG = 1000
 """Documents above which LambdaRank visits only the pairs of the first ranks."""
@@ -182,7 +182,8 @@ def soft_ndcg(
             slope[i] += push
             bend[i] += curve
         values[q] = 1.0 - total / ideal[q]
-        if largest(s) == smallest(s):  # no order yet: point towards the ideal one
+        low, high = extent(s)
+        if low == high:  # no order yet: point towards the ideal one
             mean = gain.sum() / n
             for i in range(n):
                 slope[i] = (mean - gain[i]) / ideal[q]

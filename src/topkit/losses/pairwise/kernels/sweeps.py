@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, falling_order, largest, smallest
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order
 from topkit.losses.pairwise import PairSet
 from topkit.losses.pairwise.kernels.visits import EXPONENT_LIMIT, gather, scatter
 
@@ -40,7 +40,8 @@ def exponential_pairs(scores: Floats, pairs: PairSet, ptr: Ints, curved: bool) -
         if n == 0:
             continue
         rows, below = pairs.order[a : a + n], pairs.below[a : a + n]
-        middle = 0.5 * (largest(scores[a : a + n]) + smallest(scores[a : a + n]))
+        low, high = extent(scores[a : a + n])
+        middle = 0.5 * (low + high)
         up, down = memberships(pairs, q, n)
         for i in range(n):
             s = scores[a + rows[i]] - middle

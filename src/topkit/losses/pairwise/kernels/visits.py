@@ -19,7 +19,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from topkit.losses.base import Block
-from topkit.losses.kernels import INLINED, LANES, PLAIN, exp, falling_order, largest, longest_list, smallest
+from topkit.losses.kernels import INLINED, LANES, PLAIN, exp, extent, falling_order, longest_list
 from topkit.losses.pairwise import ListedPairs, PairSet
 
 Floats = NDArray[np.float64]
@@ -244,7 +244,7 @@ def fill_powers(s: Floats, up: Floats, down: Floats) -> bool:
     """Whether the scores lie within NEAR of each other; then up = e^(c−s) and down = e^(s−c) are filled."""
     if len(s) == 0:
         return False
-    high, low = largest(s), smallest(s)
+    low, high = extent(s)
     if high - low > NEAR:
         return False
     middle = 0.5 * (high + low)

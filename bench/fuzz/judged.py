@@ -236,7 +236,9 @@ def run_ties(folder: Path) -> Prepared:
         evaluation = evaluate_run(read_qrels(judged), read_run(returned), list(names.values()), "trec")
         if not valid:
             return
-        truth = pytrec_eval.parse_qrel(io.StringIO(first.decode()))
+        grades = pytrec_eval.parse_qrel(io.StringIO(first.decode()))
+        # pytrec_eval does not return for a query that has negative grades only
+        truth = {query: docs for query, docs in grades.items() if max(docs.values()) >= 0}
         found = pytrec_eval.RelevanceEvaluator(truth, set(names)).evaluate(
             pytrec_eval.parse_run(io.StringIO(second.decode()))
         )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -44,9 +45,9 @@ def damage_value(rng: Random, value: Any) -> None:
     elif change == 3 and isinstance(container[key], int | float):
         container[key] = container[key] * rng.choice((-1, 2, 10, 1e10)) + rng.choice((-1, 0, 1))
     elif change == 4 and isinstance(container, dict):
-        container[rng.choice(("x", "", "kind", "version", "columns"))] = rng.choice(VALUES)
+        container[rng.choice(("x", "", "kind", "version", "columns"))] = deepcopy(rng.choice(VALUES))
     else:
-        container[key] = rng.choice(VALUES)
+        container[key] = deepcopy(rng.choice(VALUES))
 
 
 def damaged_json(rng: Random, content: bytes) -> bytes:

@@ -318,6 +318,7 @@ def test_every_file_cut_short_missing_or_foreign(tmp_path: Path) -> None:
             whole[:20],
             whole[:-1],
             b"PK\3\4" + whole,
+            whole.replace(b")", b" ", 1),  # a header that is not closed
             b"\x93NUMPY\1\0\xff\xff" + whole[10:],
         ):
             path.write_bytes(content)

@@ -13,6 +13,7 @@ import re
 import secrets
 import shutil
 import tempfile
+import tokenize
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +43,10 @@ _ARRAYS = re.compile(r"arrays-[0-9a-f]{16}")
 _BUILDING = ".building-"
 _ATTEMPTS = 1000
 """How often a reader starts again because the index was rebuilt while it was being opened."""
-_DAMAGE = (KeyError, TypeError, ValueError, OSError, EOFError, OverflowError, RecursionError, SyntaxError)
+_DAMAGE = (
+    KeyError, TypeError, ValueError, OSError, EOFError, OverflowError, RecursionError, SyntaxError,
+    tokenize.TokenError,
+)  # fmt: skip
 """What JSON and NumPy raise for damaged files."""
 
 

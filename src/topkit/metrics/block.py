@@ -232,7 +232,7 @@ LabelFunction = Callable[[Labels], Floats]
 
 def tabulated(function: LabelFunction, labels: Labels, largest: float) -> LabelFunction:
     """The function itself or, if ``labels`` are small integers, a look-up of it in a table."""
-    if labels.dtype != np.int8:
+    if labels.dtype != np.int8 or largest > np.iinfo(np.int8).max:  # missed documents may have huge labels
         return function
     grades = np.concatenate([np.arange(int(largest) + 1.0), [-2.0, -1.0]])  # −1 and −2 count from the end
     table = function(grades)

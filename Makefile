@@ -11,7 +11,7 @@ demo: $(READY)
 	$(BIN)/topkit demo --out topkit-demo
 
 test: check docs browser
-	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term --durations=30
 
 check: $(DEV)
 	$(BIN)/ruff check .

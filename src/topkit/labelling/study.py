@@ -31,21 +31,42 @@ class Task(NamedTuple):
     """"preferences" or "grades"."""
 
 
-def cyclic_assignment(queries: int, rounds: int = 2) -> Iterator[Task]:
-    """Assessor i judges fold i by preferences and fold i+1 by grades, and in the next round two folds later.
+class Turn(NamedTuple):
+    """The folds of one assessor in one round; folds and assessors are counted from 0."""
 
-    No assessor sees a query in both tools, and every assessor uses both. With two rounds, two assessors judge
-    every query in each tool, so that their agreement can be measured. Query q is in fold q mod 5; folds are
-    counted modulo 5.
+    assessor: int
+    by_preferences: int
+    by_grades: int
+
+
+def cyclic_folds(assessors: int, rounds: int = 2) -> Iterator[Turn]:
+    """The paper's assignment: assessor i judges fold i by preferences and fold i+1 by grades.
+
+    The next round does the same two folds later; folds are counted modulo the number of assessors. No
+    assessor sees a fold in both tools, every assessor uses both, and every fold is judged in both tools in
+    each round. A second round is needed to measure agreement, and it needs four assessors; with fewer there
+    is one round.
+
+    Reference: S. Niu et al., Top-k learning to rank: labeling, ranking and evaluation, SIGIR 2012, 4.1.1.
+
+    >>> [turn[1:] for turn in cyclic_folds(5) if turn.assessor == 0]
+    [(0, 1), (2, 3)]
+    """
+    for number in range(min(rounds, assessors // 2)):
+        for assessor in range(assessors):
+            first = assessor + 2 * number
+            yield Turn(assessor, first % assessors, (first + 1) % assessors)
+
+
+def cyclic_assignment(queries: int, rounds: int = 2) -> Iterator[Task]:
+    """The work of five assessors by :func:`cyclic_folds`; query q is in fold q mod 5.
 
     >>> [task[1:] for task in cyclic_assignment(5) if task.assessor == 0]
     [(0, 'preferences'), (1, 'grades'), (2, 'preferences'), (3, 'grades')]
     """
-    for turn in range(min(rounds, 2)):
-        for assessor in range(ASSESSORS):
-            for step, tool in enumerate(("preferences", "grades")):
-                fold = (assessor + 2 * turn + step) % ASSESSORS
-                yield from (Task(assessor, query, tool) for query in range(fold, queries, ASSESSORS))
+    for assessor, by_preferences, by_grades in cyclic_folds(ASSESSORS, rounds):
+        for fold, tool in ((by_preferences, "preferences"), (by_grades, "grades")):
+            yield from (Task(assessor, query, tool) for query in range(fold, queries, ASSESSORS))
 
 
 def simulated_study(

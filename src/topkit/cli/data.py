@@ -50,6 +50,9 @@ def convert(
     regroup: Regroup = False,
     truth: TruthName = "graded",
     seed: Seed = 0,
+    break_ties: Annotated[
+        bool, Option("--break-ties", help="Order the ties of top-K truth at random by --seed.")
+    ] = False,
 ) -> None:
     """Convert between file formats, and between kinds of truth.
 
@@ -61,6 +64,8 @@ def convert(
     `topkit data convert train.csv train.svm.gz`
 
     `topkit data convert train.txt top10.parquet --to top-10 --seed 1`
+
+    `topkit data convert judged.txt untied.txt --truth top-10 --to top-10 --break-ties --seed 1`
     """
     from topkit.data import InputError, Truth
 
@@ -69,7 +74,10 @@ def convert(
         new_truth = Truth.parse(to)
         if new_truth.kind == "graded":
             raise InputError("an order cannot be converted to grades", "convert to order or top-K")
-        data = data.as_order(seed) if new_truth.k is None else data.top_k(new_truth.k, seed)
+        if new_truth.k is None:
+            data = data.as_order(seed)
+        else:
+            data = data.top_k(new_truth.k, seed, break_ties=break_ties)
     save_dataset(data, target)
 
 

@@ -151,6 +151,9 @@ def audit(
     metric: Annotated[str, Option(help="Measure of the single features.")] = "map",
     cut: Annotated[int | None, Option(help="Count queries with relevant documents beyond this rank.")] = None,
     by: Annotated[str | None, Option(help="The feature that --cut ranks by.")] = None,
+    falling: Annotated[
+        str, Option(help="Comma-separated features whose smaller values are better, such as ages.")
+    ] = "",
     plot: Annotated[Path | None, Option(help="Plot of the features to write (.png, .svg).")] = None,
     regroup: Regroup = False,
     seed: Seed = 0,
@@ -159,14 +162,17 @@ def audit(
 
     Exits with code 1 if something was found that makes results misleading.
 
-    Example: `topkit data audit Fold1/train.txt Fold1/vali.txt Fold1/test.txt --plot audit.png`
+    Examples: `topkit data audit Fold1/train.txt Fold1/vali.txt Fold1/test.txt --plot audit.png`
+
+    `topkit data audit shop.parquet --falling price,days`
     """
     from topkit.features import audit_dataset
     from topkit.reporting.progress import busy
 
     with busy("ranking by every single feature"):
         parts = {str(path): read_dataset(path, regroup=regroup) for path in files}
-        result = audit_dataset(parts, metric=metric, cut=cut, by=by, seed=seed)
+        names = [name.strip() for name in falling.split(",") if name.strip()]
+        result = audit_dataset(parts, metric=metric, cut=cut, by=by, falling=names, seed=seed)
         if plot is not None:
             result.plot(plot)
     typer.echo(str(result))

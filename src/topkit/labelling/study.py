@@ -13,12 +13,14 @@ from topkit.labelling.labelling import Labelling
 
 ASSESSORS = 5
 """Assessors and folds, as in the top-k labelling paper."""
-ERROR_RATE, ERROR_SCALE = 0.2, 0.5
-TIE_BAND, BLUR = 0.35, 0.6
-ASSESSOR_DEVIATION, BORDER_SHIFT = 0.3, 0.4
-BORDERS = (-0.5, 0.5, 1.2, 1.8)
-"""The assumptions of :func:`simulated_study`, chosen to resemble the agreement of the paper's assessors."""
-PREFERENCE_SECONDS, GRADE_SECONDS = 5.5, 13.9
+ERROR_RATE, ERROR_SCALE = 0.06, 3.0
+TIE_BAND, BLUR = 0.9, 0.4
+ASSESSOR_DEVIATION, BORDER_SHIFT = 0.5, 0.25
+BORDERS = (0.7, 1.2, 1.6, 1.9)
+IRRELEVANT = 0.25
+"""The assumptions of :func:`simulated_study`, searched for so that six rates are near those of the paper:
+agreement, agreement without ties and share of ties, of preferences and of grades."""
+PREFERENCE_SECONDS, GRADE_SECONDS = 5.51, 13.87
 """Mean time per judgment in the paper."""
 
 
@@ -75,11 +77,10 @@ def simulated_study(
     """Judgments of five simulated assessors, assigned cyclically, with both tools.
 
     The true relevance of a document is standard normal. Each assessor perceives it with a normal deviation
-    (0.3) and has individual borders between the grades (shifted by a normal deviation of 0.4). In
-    comparisons, gaps up to 0.35 are ties and the error rate decreases with the gap. In grading, the relevance
-    is blurred by 0.6, because grades are harder to give. These are assumptions, chosen to resemble the
-    paper's assessors; they prove nothing about people. Judgments take 5.5 and 13.9 seconds on average, as in
-    the paper.
+    (0.5); below 0.25 documents look equally irrelevant. In comparisons, gaps up to 0.9 are ties and the error
+    rate decreases with the gap. In grading, the relevance is blurred by 0.4, because grades are harder to
+    give, and each assessor has individual borders between the grades (shifted by a normal deviation of 0.25). These are assumptions, chosen to resemble the paper's assessors; they prove nothing about people.
+    Judgments take 5.51 and 13.87 seconds on average, as in the paper.
     """
     chance = Random(seed)
     truth = [[chance.gauss(0, 1) for _ in range(documents)] for _ in range(queries)]
@@ -87,7 +88,9 @@ def simulated_study(
     parts: list[Judgments] = []
     for task in cyclic_assignment(queries):
         items = [f"q{task.query}d{i}" for i in range(documents)]
-        perceived = [value + chance.gauss(0, ASSESSOR_DEVIATION) for value in truth[task.query]]
+        perceived = [
+            max(value + chance.gauss(0, ASSESSOR_DEVIATION), IRRELEVANT) for value in truth[task.query]
+        ]
         by_preference = task.tool == "preferences"
         assessor = SimulatedAssessor(
             f"assessor {task.assessor + 1}",

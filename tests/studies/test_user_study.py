@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from pathlib import Path
 
 import numpy as np
@@ -64,3 +65,10 @@ def test_the_simulated_assessors_resemble_the_published_ones() -> None:
         assert table.overall == pytest.approx(user_study.PUBLISHED_RATES[tool][0], abs=0.08)
         assert table.without_ties == pytest.approx(user_study.PUBLISHED_RATES[tool][1], abs=0.12)
     assert tables["preferences"].overall > tables["grades"].overall + 0.1
+
+
+def test_the_examples_of_the_page_run() -> None:
+    page = Path(__file__).parents[2] / "docs" / "user-study.md"
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted >= 4
+    assert result.failed == 0

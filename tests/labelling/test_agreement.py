@@ -96,11 +96,11 @@ def test_implied_preferences_keep_the_last_answer_as_it_was_given() -> None:
 
 
 def repeated_disagreement() -> list[Preference]:
-    """Ann and Bob disagree on every pair, and each repeats every answer twice."""
+    """Ann and Bob disagree on every pair, and Ann gives each of her answers five times."""
     rows = []
     for i in range(4):
         first, second = ("a", "b") if i % 2 else ("b", "a")
-        rows += [f"q x d{i} {first} ann", f"q x d{i} {second} bob"] * 3
+        rows += [f"q x d{i} {first} ann"] * 5 + [f"q x d{i} {second} bob"]
     return preferences(*rows)
 
 
@@ -108,8 +108,9 @@ def test_repeated_answers_are_not_agreement_between_assessors() -> None:
     judged = pairs_judged(repeated_disagreement())
     assert all(len(answers) == 2 for answers in judged.values())
     table = agreement(judged)
-    assert (table.agreed, table.disagreed) == (0, 4)  # not 9 per pair
-    # no agreement, and by chance ½: κ = (0 − ½)/(1 − ½)
+    assert (table.agreed, table.disagreed) == (0, 4)  # not 5 per pair
+    # no agreement, and by chance ½: κ = (0 − ½)/(1 − ½). If every answer were a rating, 20 of the 30 ordered
+    # pairs of ratings would agree, and κ = (⅔ − ½)/(1 − ½) = +⅓.
     assert beyond_chance(judged).fleiss == pytest.approx(-1.0)
     # α = 1 − D_o/D_e with D_o = 1 and D_e = (4·4 + 4·4)/(8·7) = 4/7
     assert beyond_chance(judged).alpha == pytest.approx(1 - 7 / 4)

@@ -117,7 +117,7 @@ def test_a_ranker_uses_files_and_keeps_the_learned_utility(tmp_path: Path) -> No
     )
     fitted.save(tmp_path / "model")
     loaded = tk.load_ranker(tmp_path / "model")
-    assert loaded.model == fitted.model or np.array_equal(loaded.score(data), fitted.score(data))
+    assert np.array_equal(loaded.score(data), fitted.score(data))
     later = continue_training(loaded, clicks=Clicks(pages[:10]))
     assert isinstance(later.model, ClickLabel)
     assert later.model.utility == fitted.model.utility

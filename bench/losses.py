@@ -18,7 +18,7 @@ import numpy as np
 from tests.support.real_data import real_data_folder
 
 import topkit as tk
-from topkit.data.truth import top_k_labels
+from topkit.data.truth import order_labels, top_k_labels
 from topkit.losses.pairwise import SHORT
 
 LISTS, LENGTH = 10_000, 120
@@ -62,7 +62,7 @@ def ratios() -> None:
     n = LISTS * LENGTH
     scores, ptr = rng.normal(size=n), np.arange(0, n + 1, LENGTH)
     grades = rng.integers(0, 5, n).astype(np.float64)
-    top = top_k_labels(grades.astype(np.float32), ptr, 10, 0, ordered=False).astype(np.float64)
+    top = top_k_labels(order_labels(grades.astype(np.float32), ptr, 0), ptr, 10).astype(np.float64)
     print(f"{LISTS:,} lists × {LENGTH} documents; × numpy.exp: grades 0–4 | top-10 truth | goal")
     for name, settings, goal in [*TARGETS, *((name, settings, np.inf) for name, settings in OTHERS)]:
         found = []

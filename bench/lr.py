@@ -73,8 +73,10 @@ def tuned(name: str, grid: list[dict[str, Any]], published: str) -> None:
 
 
 def sortnet() -> None:
-    """SortNet on OHSUMED."""
-    tuned("sortnet", [{"l2": l2} for l2 in (0.003, 0.01, 0.03)], "none for this data")
+    """SortNet on OHSUMED: the network is trained further in each round, or anew as published."""
+    for restart in (False, True):
+        grid = [{"l2": l2, "restart": restart} for l2 in (0.003, 0.01, 0.03)]
+        tuned("sortnet", grid, f"none for this data, restart={restart}")
 
 
 def isorank() -> None:

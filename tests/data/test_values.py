@@ -85,6 +85,35 @@ def test_labels_must_be_of_their_kind() -> None:
         Dataset.build(np.zeros((3, 1)), [1, 3, 1], ["a", "b", "b"], truth="order")
 
 
+def test_documents_that_tie_share_a_top_k_label() -> None:
+    def top(k: int, *labels: float) -> Dataset:
+        return Dataset.build(np.zeros((len(labels), 1)), labels, ["q"] * len(labels), truth=f"top-{k}")
+
+    assert top(3, 1, 3, 3, 0).y.tolist() == [1, 3, 3, 0]  # places 1, 1, 3
+    assert top(3, 3, 2, 2, 2, 0).y.tolist() == [3, 2, 2, 2, 0]  # the tie at the border stays together
+    assert top(5, 5, 4, 0, 0, 0, 0).y.tolist() == [5, 4, 0, 0, 0, 0]  # the others are bad
+    assert top(3, 0, 0).y.tolist() == [0, 0]
+    for labels in ((3, 3, 2, 0), (3, 1, 0, 0), (2, 1, 0, 0), (4, 3, 2, 1), (3, 2, 1.5, 0), (3, 2, 1, -1)):
+        with pytest.raises(InputError, match="are not top-3 labels"):
+            top(3, *labels)
+
+
+def test_a_smaller_k_keeps_ties_unless_they_are_to_be_broken() -> None:
+    tied = Dataset.build(np.zeros((6, 1)), [4, 4, 2, 2, 2, 0], ["q"] * 6, truth="top-4")
+    assert tied.top_k(4).y.tolist() == [4, 4, 2, 2, 2, 0]
+    assert tied.top_k(3).y.tolist() == [3, 3, 1, 1, 1, 0]
+    assert tied.top_k(2).y.tolist() == [2, 2, 0, 0, 0, 0]
+    orders = {tuple(tied.top_k(3, seed, break_ties=True).y.tolist()) for seed in range(60)}
+    expected = {
+        (*first, *(float(i == third) for i in range(3)), 0.0)
+        for first in ((3.0, 2.0), (2.0, 3.0))
+        for third in range(3)
+    }
+    assert orders == expected  # every total order that agrees with the places, and no other
+    few = Dataset.build(np.zeros((5, 1)), [4, 3, 0, 0, 0], ["q"] * 5, truth="top-4")
+    assert few.top_k(4, break_ties=True).y.tolist() == [4, 3, 0, 0, 0]  # bad documents get no order
+
+
 def test_a_data_set_cannot_be_changed(ragged: Dataset) -> None:
     with pytest.raises(ValueError, match="read-only"):
         ragged.X[0, 0] = 1

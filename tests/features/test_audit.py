@@ -73,6 +73,38 @@ def test_a_feature_that_counts_down_is_not_a_bias(ragged: Dataset) -> None:
     assert "'depth' with smaller values first" in str(audit)
 
 
+def judged_only(names: list[str]) -> Dataset:
+    """Judged documents whose irrelevant ones came from the top of BM25, the relevant ones from elsewhere."""
+    rng = np.random.default_rng(3)
+    y = np.tile(np.repeat([1.0, 0.0], [10, 20]), 20)
+    bm25 = np.where(y > 0, rng.normal(5, 2, 600), rng.normal(9, 2, 600))
+    noise = rng.normal(size=600)
+    order = np.lexsort((rng.random(600), np.repeat(np.arange(20), 30)))  # the file order says nothing
+    X = np.stack([bm25, noise], axis=1)[order]
+    return Dataset.build(X, y[order], np.repeat(np.arange(20), 30), feature_names=names)
+
+
+@pytest.mark.parametrize("name", ["bm25.text", "1"])
+def test_a_feature_that_is_far_better_reversed_is_called_out(name: str) -> None:
+    data = judged_only([name, "noise"])
+    audit = audit_dataset(data)
+    bm25 = audit.singles[0]
+    assert bm25.reverse > 0.85 > 0.35 > bm25.forward
+    assert not audit.passed
+    worst = audit.findings[0]
+    assert worst.verdict == "problem"
+    assert worst.text.startswith(f"{name!r} ({bm25.reverse:.3f}, not reversed {bm25.forward:.3f}) ranks far")
+    assert audit_dataset(data, falling=[name]).passed
+    with pytest.raises(InputError, match="no feature 'bm52'"):
+        audit_dataset(data, falling=["bm52"])
+
+
+def test_lengths_and_depths_are_expected_to_fall() -> None:
+    assert audit_dataset(judged_only(["length.body", "noise"])).passed
+    assert audit_dataset(judged_only(["url_depth", "noise"])).passed
+    assert not audit_dataset(judged_only(["strengths", "noise"])).passed
+
+
 def test_leaks_constants_duplicates_and_empty_queries() -> None:
     rng = np.random.default_rng(2)
     y = np.tile([1.0, 0.0, 0.0, 0.0, 0.0], 10)  # the relevant document is always the first of the file

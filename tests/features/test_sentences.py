@@ -51,6 +51,16 @@ def test_six_features_by_hand() -> None:
     np.testing.assert_allclose(X, expected, rtol=1e-6)
 
 
+def test_a_repeated_query_term_counts_each_time() -> None:
+    # Σ_{w∈Q} I(w∈S)/|Q| with |Q| = 3 terms of the query: red, red, car (Metzler and Kanungo, equation 8)
+    synonyms = {"car": frozenset({"automobil"})}
+    X = sentence_features(
+        "red, red cars", ["Red!", "A car.", "An automobile."], Background({}, 1), Language(synonyms=synonyms)
+    )
+    np.testing.assert_allclose(X[:, 1], [2 / 3, 1 / 3, 0], rtol=1e-6)
+    np.testing.assert_allclose(X[:, 2], [2 / 3, 1 / 3, 1 / 3], rtol=1e-6)
+
+
 def test_a_query_of_stop_words_and_an_unknown_term() -> None:
     background = Background({"wing": 1}, 10)
     X = sentence_features("of the", ["Of wings."], background)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import erfc, nan, sqrt
+from random import Random
 
+import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import aggregate_raters
+from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 
 from topkit.data import Grade, InputError, Preference
 from topkit.labelling.agreement import (
     Agreement,
     agreement,
     assessor_quality,
+    beyond_chance,
     chi_square,
     cohen_kappa,
     fleiss_kappa,
@@ -26,7 +32,7 @@ from topkit.labelling.agreement import (
     timing,
 )
 from topkit.labelling.agreement.kappa import Weights
-from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, Pair
+from topkit.labelling.agreement.pairs import ANSWER_OF, FIRST, SECOND, TIE, Pair
 
 
 def preferences(*rows: str) -> list[Preference]:
@@ -58,9 +64,9 @@ def test_grades_become_preferences() -> None:
     grades = [Grade("q", "x", 3, "ann"), Grade("q", "y", 1, "ann"), Grade("q", "z", 1, "ann")]
     grades += [Grade("q", "y", 2, "bob"), Grade("q", "x", 2, "bob"), Grade("q", "y", 0, "bob")]
     assert pairs_by_grades(grades) == {
-        Pair("q", "x", "y"): [("ann", FIRST), ("bob", FIRST)],  # bob's last grade of y counts
-        Pair("q", "x", "z"): [("ann", FIRST)],
-        Pair("q", "y", "z"): [("ann", TIE)],
+        Pair("q", "x", "y"): {"ann": FIRST, "bob": FIRST},  # bob's last grade of y counts
+        Pair("q", "x", "z"): {"ann": FIRST},
+        Pair("q", "y", "z"): {"ann": TIE},
     }
 
 
@@ -75,6 +81,88 @@ def test_implied_preferences_are_each_assessors_own() -> None:
         ("bob", "y", "w"): "b",
         ("bob", "z", "w"): "tie",
     }
+
+
+def test_implied_preferences_keep_the_last_answer_as_it_was_given() -> None:
+    changed = preferences("q x y a ann", "q y z a ann", "q y x a ann")  # first x≻y, then y≻x
+    implied = {(p.a, p.b): p.answer for p in implied_preferences(changed)}
+    assert implied == {("y", "x"): "a", ("y", "z"): "a"}  # x and z: nothing follows
+    ring = preferences("q x y a ann", "q y z a ann", "q z x a ann")
+    assert {(p.a, p.b): p.answer for p in implied_preferences(ring)} == {
+        ("x", "y"): "a",
+        ("x", "z"): "b",  # said so, although the other two answers imply the opposite
+        ("y", "z"): "a",
+    }
+
+
+def repeated_disagreement() -> list[Preference]:
+    """Ann and Bob disagree on every pair, and Ann gives each of her answers five times."""
+    rows = []
+    for i in range(4):
+        first, second = ("a", "b") if i % 2 else ("b", "a")
+        rows += [f"q x d{i} {first} ann"] * 5 + [f"q x d{i} {second} bob"]
+    return preferences(*rows)
+
+
+def test_repeated_answers_are_not_agreement_between_assessors() -> None:
+    judged = pairs_judged(repeated_disagreement())
+    assert all(len(answers) == 2 for answers in judged.values())
+    table = agreement(judged)
+    assert (table.agreed, table.disagreed) == (0, 4)  # not 5 per pair
+    # no agreement, and by chance ½: κ = (0 − ½)/(1 − ½). If every answer were a rating, 20 of the 30 ordered
+    # pairs of ratings would agree, and κ = (⅔ − ½)/(1 − ½) = +⅓.
+    assert beyond_chance(judged).fleiss == pytest.approx(-1.0)
+    # α = 1 − D_o/D_e with D_o = 1 and D_e = (4·4 + 4·4)/(8·7) = 4/7
+    assert beyond_chance(judged).alpha == pytest.approx(1 - 7 / 4)
+
+
+def test_only_the_last_rating_of_an_assessor_counts() -> None:
+    rows = preferences("q x y a ann", "q x y b bob", "q y x a ann")  # ann changes her mind to y≻x
+    table = agreement(pairs_judged(rows))
+    assert table.counts.tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 2]]
+
+
+@given(st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=2, max_size=12), st.randoms())
+def test_fleiss_kappa_is_statsmodels(ratings: list[list[int]], chance: Random) -> None:
+    """With every answer given three times: repeats do not change κ, and statsmodels sees each once."""
+    judged = pairs_judged(shuffled_repeats(ratings, chance))
+    counts, _ = aggregate_raters(np.array(ratings), n_cat=3)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = statsmodels_kappa(counts)
+    assert beyond_chance(judged).fleiss == pytest.approx(expected, nan_ok=True)
+
+
+@given(
+    st.lists(
+        st.lists(st.one_of(st.none(), st.integers(0, 2)), min_size=4, max_size=4), min_size=2, max_size=12
+    ),
+    st.randoms(),
+)
+def test_krippendorffs_alpha_is_the_packages(ratings: list[list[int | None]], chance: Random) -> None:
+    judged = pairs_judged(shuffled_repeats(ratings, chance))
+    found = beyond_chance(judged)
+    values = [[nan if answer is None else answer for answer in unit] for unit in ratings]
+    used = {v for unit in values for v in unit if sum(w == w for w in unit) > 1 and v == v}
+    if len(used) < 2:  # α is not defined; the package raises
+        assert np.isnan(found.alpha)
+        return
+    by_assessor = np.array(values).T
+    for level, ours in (("nominal", found.alpha), ("ordinal", found.ordinal_alpha)):
+        theirs = krippendorff.alpha(by_assessor, value_domain=[0, 1, 2], level_of_measurement=level)
+        assert ours == pytest.approx(theirs)
+
+
+def shuffled_repeats(ratings: Sequence[Sequence[int | None]], chance: Random) -> list[Preference]:
+    """Preferences with these ratings of unit i by assessor j; each follows two other answers to the pair."""
+    last = [
+        Preference("q", f"a{i}", f"b{i}", ANSWER_OF[answer], f"assessor {j}")
+        for i, unit in enumerate(ratings)
+        for j, answer in enumerate(unit)
+        if answer is not None
+    ]
+    earlier = [row._replace(answer=chance.choice(ANSWER_OF)) for row in last for _ in range(2)]
+    chance.shuffle(earlier)
+    return earlier + last
 
 
 def of_counts(agreed: int, disagreed: int, both_prefer: int = 0, opposed: int = 0) -> Agreement:
@@ -208,9 +296,9 @@ def test_quality_by_hand() -> None:
     quality = assessor_quality(given_)
     ann = quality["ann"]
     assert ann.judgments == 3
-    # (x,y) twice: bob agrees, cem does not, twice over; (y,z): bob agrees, cem does not
-    assert ann.agreement == pytest.approx(3 / 6)
-    assert ann.agreement_without_ties == pytest.approx(2 / 4)
+    # (x,y), where her last answer counts: bob agrees, cem does not; (y,z): bob agrees, cem does not
+    assert ann.agreement == pytest.approx(2 / 4)
+    assert ann.agreement_without_ties == pytest.approx(1 / 2)
     assert np.isnan(ann.with_majority)  # one against one, everywhere
     assert ann.tie_share == pytest.approx(1 / 3)
     assert ann.left_share == 1.0

@@ -103,6 +103,29 @@ def test_a_data_set_is_labelled_by_a_judge(ragged: tk.Dataset) -> None:
     assert judgments.queries == ragged.qids[1:]  # one document needs no question
 
 
+def test_ties_of_a_judge_are_ties_of_the_training_truth(ragged: tk.Dataset, tmp_path: Path) -> None:
+    names = ragged.names_of_documents().tolist()
+    relevance = {name: float(i % 4) for i, name in enumerate(names)}
+    judge = SimulatedAssessor("ann", relevance, tie_band=0.5)
+    labelled, _ = label_dataset(ragged, judge, k=3)
+    for _, rows in labelled:
+        values = np.array([relevance[name] for name in names[rows]])
+        place = 1 + (values[None, :] > values[:, None]).sum(1)  # documents that tie share the best place
+        np.testing.assert_array_equal(labelled.y[rows], np.maximum(min(3, len(values)) + 1 - place, 0))
+    labelled.to_letor(tmp_path / "top.txt")
+    assert (tk.read_letor(tmp_path / "top.txt", truth="top-3").y == labelled.y).all()
+    # within a tie, no order is better than another
+    by_relevance = np.array([relevance[name] for name in names])
+    shuffled = by_relevance + np.random.default_rng(0).uniform(0, 0.5, len(names))
+    for scores in (by_relevance, shuffled, by_relevance - shuffled % 1):
+        found = tk.evaluate(labelled, scores, ["kndcg@3", "loss01", "wkt"])
+        assert found.mean["kndcg@3"] == pytest.approx(1.0)
+        assert found.mean["loss01"] == 0.0
+        assert found.mean["wkt"] == 0.0
+    untied = labelled.top_k(3, seed=1, break_ties=True)
+    assert tk.evaluate(untied, by_relevance, ["kndcg@3"]).mean["kndcg@3"] < 1.0
+
+
 def test_a_prior_run_saves_judgments(ragged: tk.Dataset) -> None:
     names = ragged.names_of_documents().tolist()
     relevance = {name: float((i * 7) % 25) for i, name in enumerate(names)}

@@ -17,7 +17,7 @@ def test_simulate_prints_a_table_and_draws(tmp_path: Path) -> None:
     result = topkit(*words, "--prior", "none,0.5", "--orders", "5", "--out", table, "--plot", plot)
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0].split()[:6] == ["strategy", "n", "k", "wrong", "prior", "judgments"]
+    assert lines[0].split()[:7] == ["strategy", "n", "k", "bad", "wrong", "prior", "judgments"]
     assert len(lines) == 1 + 2 * 2 * 2 * 2 + 1
     assert "5 random orders" in lines[-1]
     rows = list(csv.DictReader(table.open()))
@@ -25,6 +25,18 @@ def test_simulate_prints_a_table_and_draws(tmp_path: Path) -> None:
     without_errors = [row for row in rows if row["error"] == "0.0"]
     assert all(row["found"] == "1.0" and row["exact"] == "1.0" for row in without_errors)
     assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_simulate_counts_judgments_with_bad_documents(tmp_path: Path) -> None:
+    table = tmp_path / "out.csv"
+    words = ["label", "simulate", "--strategies", "heap", "--bad", "0,25,50", "--orders", "10"]
+    result = topkit(*words, "--out", table)
+    assert result.returncode == 0, result.stderr
+    rows = list(csv.DictReader(table.open()))
+    assert [row["bad"] for row in rows] == ["0", "25", "50"]
+    judgments = [float(row["judgments"]) for row in rows]
+    assert judgments[0] > judgments[1] > judgments[2] >= 49  # each bad document but the last must be seen
+    assert all(row["exact"] == "1.0" for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +48,8 @@ def test_simulate_prints_a_table_and_draws(tmp_path: Path) -> None:
         (["--noise", "2"], "invalid --noise '2'"),
         (["--prior", "much"], "invalid --prior 'much'"),
         (["--prior-kind", "odd"], "unknown kind of prior 'odd'"),
+        (["--bad", "-1"], "invalid --bad '-1'"),
+        (["--bad", "51"], "expected at most 50 bad documents, got 51"),
     ],
 )
 def test_simulate_names_what_is_wrong(words: list[str], message: str) -> None:

@@ -110,6 +110,28 @@ def test_all_tie(strategy: str) -> None:
     assert {*lab.result.order, *lab.result.tied_out} == set(items)
 
 
+@pytest.mark.parametrize("strategy", NAMES)
+def test_documents_that_tie_get_the_same_label(strategy: str) -> None:
+    items = list("abcde")
+    result = answered(Labelling(items, 3, strategy), dict.fromkeys(items, 2)).result
+    assert result is not None
+    assert result.labels(items).tolist() == [3.0] * 5  # all share the first place
+    for seed in range(5):
+        broken = result.labels(items, break_ties=True, seed=seed)
+        assert sorted(broken.tolist()) == [0, 0, 1, 2, 3]
+        assert broken.tolist() == result.labels(items, break_ties=True, seed=seed).tolist()
+    assert len({tuple(result.labels(items, break_ties=True, seed=seed).tolist()) for seed in range(20)}) > 5
+
+
+def test_bad_documents_have_the_label_0() -> None:
+    relevance = {f"d{i}": i for i in range(6)}
+    bad = frozenset(["d0", "d1", "d2"])
+    result = answered(Labelling(list(relevance), 5), relevance, bad).result
+    assert result is not None
+    assert result.labels(list(relevance)).tolist() == [0, 0, 0, 3, 4, 5]
+    assert result.labels(list(relevance), break_ties=True).tolist() == [0, 0, 0, 3, 4, 5]
+
+
 @pytest.mark.parametrize("strategy", [name for name in FAST if name not in ("heap", "heap-once", "graded")])
 def test_ties_share_a_place_and_are_kept(strategy: str) -> None:
     relevance = {"a": 5, "b": 3, "c": 3, "d": 3, "e": 1, "f": 0}

@@ -190,6 +190,16 @@ def test_weighted_kendall_tau() -> None:
         one("wkt", ranked)
 
 
+def test_wkt_of_documents_that_tie_in_the_truth() -> None:
+    # places 1, 1, 3 (labels 3, 3, 1) and two others: the first two are not compared with each other
+    labels, scores = [3, 3, 1, 0, 0], [0.1, 0.9, 0.5, 0.2, 0.3]
+    # document 1 has three better scores among those below it, document 3 none; α(1) = 2³ − 1
+    values = evaluate_arrays(labels, scores, [0, 5], "wkt", truth=Truth("top-k", 3))
+    assert values["wkt"][0] == pytest.approx(7 * 3)
+    swapped = evaluate_arrays(labels, [0.9, 0.1, 0.5, 0.2, 0.3], [0, 5], "wkt", truth=Truth("top-k", 3))
+    assert swapped["wkt"][0] == pytest.approx(7 * 3)
+
+
 def test_wkt_does_not_count_ties_of_scores() -> None:
     values = evaluate_arrays([2, 1, 0], [1.0, 1.0, 1.0], [0, 3], "wkt", truth=Truth("top-k", 2))
     assert values["wkt"][0] == 0.0

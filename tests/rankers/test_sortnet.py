@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 import topkit as tk
 from topkit.data import InputError
 from topkit.rankers.checks import quality
-from topkit.rankers.sortnet import Comparator
+from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.sortnet.comparator import Pairs
+from topkit.rankers.sortnet.method import _Side
 from topkit.rankers.sortnet.sorting import cyclic_share, merge_sort
 
 
@@ -126,6 +127,21 @@ def test_it_solves_what_no_linear_ranker_can() -> None:
     }  # fmt: skip
     assert reached > 0.9
     assert reached > max(linear.values()) + 0.15, linear
+
+
+def test_restart_trains_a_new_network_in_each_round() -> None:
+    data = interaction(20, 3)
+    fitted = tk.ranker("sortnet", hidden=4, rounds=1, restart=True, seed=5).fit(data)
+    assert isinstance(fitted.model, Comparator)
+    assert fitted.preparation is not None
+    prepared = fitted.preparation(data)
+    side = _Side.of(prepared, np.ones(prepared.n_queries))
+    side.add(side.sort(Comparator.random(3, 4, 5))[1])
+    expected = SortNet(hidden=4)._trained(Comparator.random(3, 4, 6), side, None)
+    np.testing.assert_array_equal(fitted.model.vector(), expected.vector())
+    train, valid, test = interaction(60, 0), interaction(30, 1), interaction(60, 2)
+    anew = tk.ranker("sortnet", hidden=10, l2=1e-4, rounds=10, restart=True).fit(train, valid)
+    assert quality(anew, test) > 0.9
 
 
 def test_order_without_score_and_the_share_of_circles(tmp_path: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from topkit.labelling.contest import Ask, Contest, Finish
@@ -13,12 +13,19 @@ COMPARING = [name for name in STRATEGIES if name != "graded"]
 
 @dataclass
 class Implied:
-    """Edges "at least as good" and "better"; an answer is implied if a path through them gives it."""
+    """Edges "at least as good" and "better"; an answer is implied if a path through them gives it.
+
+    Every comparison with a bad item is implied: with one that was marked, or one that is no better.
+    """
 
     edges: dict[int, dict[int, bool]] = field(default_factory=dict)
     """a → b → whether a is strictly better than b (False: they tie)."""
+    marked: set[int] = field(default_factory=set)
 
     def add(self, a: int, b: int, answer: str) -> None:
+        if answer.startswith("bad"):
+            self.marked.add(a if answer == "bad-a" else b)
+            return
         if answer == "b":
             a, b = b, a
         self.edges.setdefault(a, {})[b] = answer != "tie"
@@ -37,8 +44,11 @@ class Implied:
                     todo.append(other)
         return False
 
+    def is_bad(self, item: int) -> bool:
+        return item in self.marked or any(self.reaches(bad, item) for bad in self.marked)
+
     def known(self, a: int, b: int) -> bool:
-        return self.reaches(a, b) or self.reaches(b, a)
+        return self.is_bad(a) or self.is_bad(b) or self.reaches(a, b) or self.reaches(b, a)
 
 
 @dataclass
@@ -77,6 +87,17 @@ def play(
 def by_rank(rank: list[int] | tuple[int, ...]) -> Callable[[int, int], str]:
     """An assessor who never errs; equal ranks tie."""
     return lambda a, b: "a" if rank[a] < rank[b] else "b" if rank[b] < rank[a] else "tie"
+
+
+def with_bad(rank: Sequence[int], good: int) -> Callable[[int, int], str]:
+    """An assessor who never errs and marks the worse of two documents bad if its rank is ``good`` or more."""
+
+    def answer(a: int, b: int) -> str:
+        if max(rank[a], rank[b]) >= good:
+            return "bad-a" if rank[a] > rank[b] else "bad-b"
+        return "a" if rank[a] < rank[b] else "b"
+
+    return answer
 
 
 def check_exact(strategy: str, rank: list[int] | tuple[int, ...], k: int, record: Record) -> None:

@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 
 from tests.support.cli import topkit
 from tests.support.databases import fresh_database
-from tests.support.web_world import World, entry, label_all, labelled_project, tasks
+from tests.support.web_world import ORDER, World, entry, label_all, labelled_project, tasks
 from topkit.data.errors import InputError
 from topkit.labelling import SimulatedAssessor
 from topkit.web.assign import cyclic, overlapping
@@ -155,16 +155,47 @@ def test_the_doctor_sees_what_is_wrong(any_world: World, database: str) -> None:
 
 
 def test_the_assignment_of_the_paper() -> None:
-    """Everybody uses both tools, nobody sees a query in both, and every topic is judged in both."""
-    for many in (2, 3, 5):
+    """Everybody uses both tools, nobody sees a query in both, and every topic is judged in both.
+
+    Four assessors and more: twice in each tool, so that agreement can be measured.
+    """
+    for many in (2, 3, 4, 5, 8):
+        rounds = 2 if many >= 4 else 1
         for topics in (many, 2 * many + 1, 50):
             found = cyclic(list(range(topics)), [100 + i for i in range(many)])
-            assert len({(one.topic, one.person) for one in found}) == len(found) == 2 * topics
+            assert len({(one.topic, one.person) for one in found}) == len(found) == 2 * rounds * topics
             for tool in ("pairs", "grades"):
                 assert {one.person for one in found if one.tool == tool} == {100 + i for i in range(many)}
-                assert sorted(one.topic for one in found if one.tool == tool) == list(range(topics))
+                assert sorted(one.topic for one in found if one.tool == tool) == sorted(
+                    rounds * [*range(topics)]
+                )
     with pytest.raises(InputError, match="two assessors"):
         cyclic([1], [1])
+
+
+def test_the_papers_assignment_gives_agreement_in_both_tools(any_world: World) -> None:
+    people = [any_world.person(f"assessor {i}") for i in range(4)]
+    number = any_world.project(*people, mode="cyclic", tools="both")
+    for person in people:
+        for labelling in tasks(person):
+            label_all(person, labelling, SimulatedAssessor.of_order("same", ORDER, borders=(2, 4, 6, 7.5)))
+    report = any_world.admin.get(f"/api/projects/{number}/agreement").json()
+    assert report["implied"]["compared"] > 0
+    assert report["grades"]["compared"] > 0
+    assert report["implied"]["overall"] == report["grades"]["overall"] == 1.0
+
+
+def test_repeated_answers_are_not_agreement_on_the_dashboard(any_world: World) -> None:
+    """The heap asks pairs repeatedly; two people who always disagree must not seem to agree."""
+    ann, bob = any_world.person("ann"), any_world.person("bob")
+    number = any_world.project(ann, bob, strategy="heap", k=8)
+    for person, order in ((ann, ORDER), (bob, ORDER[::-1])):
+        label_all(person, tasks(person)[0], SimulatedAssessor.of_order("x", order))
+    report = any_world.admin.get(f"/api/projects/{number}/agreement").json()
+    assert report["asked"]["compared"] == sum(map(sum, report["asked"]["counts"])) / 2 > 0
+    assert report["asked"]["overall"] == 0.0
+    assert report["asked"]["fleiss"] < -0.9
+    assert report["implied"]["fleiss"] < -0.9
 
 
 def test_overlapping_assignment() -> None:

@@ -50,6 +50,9 @@ def convert(
     regroup: Regroup = False,
     truth: TruthName = "graded",
     seed: Seed = 0,
+    break_ties: Annotated[
+        bool, Option("--break-ties", help="Order the ties of top-K truth at random by --seed.")
+    ] = False,
 ) -> None:
     """Convert between file formats, and between kinds of truth.
 
@@ -61,6 +64,8 @@ def convert(
     `topkit data convert train.csv train.svm.gz`
 
     `topkit data convert train.txt top10.parquet --to top-10 --seed 1`
+
+    `topkit data convert judged.txt untied.txt --truth top-10 --to top-10 --break-ties --seed 1`
     """
     from topkit.data import InputError, Truth
 
@@ -69,7 +74,10 @@ def convert(
         new_truth = Truth.parse(to)
         if new_truth.kind == "graded":
             raise InputError("an order cannot be converted to grades", "convert to order or top-K")
-        data = data.as_order(seed) if new_truth.k is None else data.top_k(new_truth.k, seed)
+        if new_truth.k is None:
+            data = data.as_order(seed)
+        else:
+            data = data.top_k(new_truth.k, seed, break_ties=break_ties)
     save_dataset(data, target)
 
 
@@ -143,6 +151,9 @@ def audit(
     metric: Annotated[str, Option(help="Measure of the single features.")] = "map",
     cut: Annotated[int | None, Option(help="Count queries with relevant documents beyond this rank.")] = None,
     by: Annotated[str | None, Option(help="The feature that --cut ranks by.")] = None,
+    falling: Annotated[
+        str, Option(help="Comma-separated features whose smaller values are better, such as ages.")
+    ] = "",
     plot: Annotated[Path | None, Option(help="Plot of the features to write (.png, .svg).")] = None,
     regroup: Regroup = False,
     seed: Seed = 0,
@@ -151,14 +162,17 @@ def audit(
 
     Exits with code 1 if something was found that makes results misleading.
 
-    Example: `topkit data audit Fold1/train.txt Fold1/vali.txt Fold1/test.txt --plot audit.png`
+    Examples: `topkit data audit Fold1/train.txt Fold1/vali.txt Fold1/test.txt --plot audit.png`
+
+    `topkit data audit shop.parquet --falling price,days`
     """
     from topkit.features import audit_dataset
     from topkit.reporting.progress import busy
 
     with busy("ranking by every single feature"):
         parts = {str(path): read_dataset(path, regroup=regroup) for path in files}
-        result = audit_dataset(parts, metric=metric, cut=cut, by=by, seed=seed)
+        names = [name.strip() for name in falling.split(",") if name.strip()]
+        result = audit_dataset(parts, metric=metric, cut=cut, by=by, falling=names, seed=seed)
         if plot is not None:
             result.plot(plot)
     typer.echo(str(result))

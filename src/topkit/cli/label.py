@@ -31,6 +31,7 @@ def simulate(
     noise: Annotated[str, Option(help="Comma-separated shares of wrong answers.")] = "0",
     prior: Annotated[str, Option(help="Comma-separated Kendall's tau of the prior, or none.")] = "none",
     prior_kind: Annotated[str, Option(help="Kind of error of a prior ranking: rank or score.")] = "rank",
+    bad: Annotated[str, Option(help="Comma-separated numbers of documents that are marked bad.")] = "0",
     orders: Annotated[int, Option(min=1, help="Random orders per row.")] = 200,
     seed: Annotated[int, Option(help="Seed of orders, priors and errors.")] = 0,
     out: Annotated[Path | None, Option(help="Also write the table as CSV.")] = None,
@@ -38,13 +39,24 @@ def simulate(
 ) -> None:
     """Count the judgments that strategies need, and the effect of errors on the result.
 
-    Example: `topkit label simulate --sizes 50:10 --noise 0,0.1,0.2 --prior none,0.5 --plot noise.png`
+    Examples: `topkit label simulate --sizes 50:10 --noise 0,0.1,0.2 --prior none,0.5 --plot noise.png`
+
+    `topkit label simulate --strategies all --bad 0,10,25,40`
     """
+    from topkit.data import InputError
     from topkit.labelling.report import draw_outcomes, outcome_table, write_outcomes
     from topkit.labelling.simulate import simulate as run
     from topkit.reporting.progress import progress, stepper
 
-    settings = _settings(strategies, sizes, noise, prior, prior_kind)
+    settings = [
+        scenario._replace(bad=count)
+        for count in _counts(bad, "--bad")
+        for scenario in _settings(strategies, sizes, noise, prior, prior_kind)
+    ]
+    for scenario in settings:
+        if scenario.bad > scenario.n:
+            problem = f"expected at most {scenario.n} bad documents, got {scenario.bad}"
+            raise InputError(problem, "use a smaller --bad")
     with progress("Simulating") as report:
         outcomes = list(run(settings, orders, seed, stepper(report, len(settings) * orders)))
     print(outcome_table(outcomes))
@@ -86,6 +98,16 @@ def _size(text: str) -> tuple[int, int]:
     if not (n.strip().isdigit() and k.strip().isdigit() and int(n) and int(k)):
         raise InputError(f"invalid size {text!r}", "write n:k, for example 50:10")
     return int(n), int(k)
+
+
+def _counts(text: str, option: str) -> list[int]:
+    """Comma-separated integers of at least 0."""
+    from topkit.data import InputError
+
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isascii() and word.isdigit() for word in words):
+        raise InputError(f"invalid {option} {text!r}", "write comma-separated integers of at least 0")
+    return [int(word) for word in words]
 
 
 def _shares(text: str, option: str) -> list[float]:

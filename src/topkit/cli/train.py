@@ -29,6 +29,7 @@ class Inputs:
     preferences: Path | None
     clicks: Path | None
     features: Path | None
+    satisfaction: Path | None
     start: Path | None
 
 
@@ -56,6 +57,8 @@ class Options:
         inputs = self.inputs
         if inputs.train is None and inputs.clicks is None:
             raise InputError("no training data", "give it with --train, or pages with --clicks")
+        if inputs.satisfaction is not None and inputs.clicks is None:
+            raise InputError("--satisfaction rates the pages of --clicks", "give the pages with --clicks")
         if self.tune is not None and inputs.valid is None:
             raise InputError("--tune needs validation data", "give it with --valid")
         if self.tune is not None and inputs.clicks is not None:
@@ -101,6 +104,9 @@ def train(
     preferences: Annotated[Path | None, Option(help="Preference pairs, used instead of labels.")] = None,
     clicks: Annotated[Path | None, Option(help="Result pages with clicks, for click-label.")] = None,
     features: Annotated[Path | None, Option(help="Features of the pages, if not in --train.")] = None,
+    satisfaction: Annotated[
+        Path | None, Option(help="Lines 'session 0|1' of --clicks: learns the utility to rank by.")
+    ] = None,
     start: Annotated[Path | None, Option("--from", help="A click-label model to continue.")] = None,
     tune: Annotated[str | None, Option(help="Search the ranker's settings: grid or optuna.")] = None,
     trials: Annotated[int, Option(help="Number of settings that --tune tries.")] = 20,
@@ -120,8 +126,10 @@ def train(
     `topkit train lambdamart --train large.parquet --dask tcp://scheduler:8786 --out trees.model`
 
     `topkit train click-label --train train.txt --clicks pages.txt --out clicks.model`
+
+    `topkit train click-label --clicks pages.txt --satisfaction thumbs.txt --out useful.model`
     """
-    inputs = Inputs(train_file, valid_file, truth, preferences, clicks, features, start)
+    inputs = Inputs(train_file, valid_file, truth, preferences, clicks, features, satisfaction, start)
     parsed = ranker_settings(name, settings or [])
     options = Options(name, out, parsed, inputs, tune, trials, memory, dask, workers, quiet)
     options.check()
@@ -217,7 +225,7 @@ def _training_data(inputs: Inputs) -> Dataset:
 
 def _clicks(inputs: Inputs) -> Clicks | None:
     """The pages as a stream, with the features of a data set or, without one, those in the pages."""
-    from topkit.data import read_pages
+    from topkit.data import InputError, read_pages, read_satisfaction
     from topkit.rankers import Clicks
     from topkit.rankers.clicks.pages import pages_data
 
@@ -225,7 +233,14 @@ def _clicks(inputs: Inputs) -> Clicks | None:
         return None
     file = inputs.features or inputs.train
     features = pages_data(read_pages(inputs.clicks), graded=False) if file is None else read_dataset(file)
-    return Clicks(read_pages(inputs.clicks), features)
+    if inputs.satisfaction is None:
+        return Clicks(read_pages(inputs.clicks), features)
+    satisfied = read_satisfaction(inputs.satisfaction)
+    pages = (page for page in read_pages(inputs.clicks) if page.session in satisfied)
+    rated = [(page, satisfied[page.session]) for page in pages]
+    if not rated:
+        raise InputError("no session of the file occurs in the pages", file=inputs.satisfaction)
+    return Clicks(read_pages(inputs.clicks), features, rated)
 
 
 def _preferences(options: Options, data: Dataset) -> tuple[dict[str, Any], Preferences | None]:

@@ -8,7 +8,7 @@ from topkit.data.join import concatenate
 from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Page, Preference
 from topkit.data.letor import read_letor, write_letor
 from topkit.data.normalise import NORMALISATIONS, normalise
-from topkit.data.pages import read_pages, write_pages
+from topkit.data.pages import read_pages, read_satisfaction, write_pages
 from topkit.data.parquet import read_parquet, write_parquet
 from topkit.data.preferences import read_preferences, write_preferences
 from topkit.data.qrels import QRELS_FORMATS, read_judged, read_qrels, write_qrels
@@ -44,6 +44,7 @@ __all__ = [
     "read_preferences",
     "read_qrels",
     "read_run",
+    "read_satisfaction",
     "read_scores",
     "split_queries",
     "write_letor",

@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from topkit.data.arrays import query_starts, read_only
 from topkit.data.errors import InputError
 from topkit.data.strings import Strings
-from topkit.data.truth import GRADED, Truth, check_labels, order_labels, top_k_labels
+from topkit.data.truth import (
+    GRADED,
+    Truth,
+    check_labels,
+    order_labels,
+    shorter_top_labels,
+    top_k_labels,
+)
 
 
 class Details(TypedDict, total=False):
@@ -279,15 +286,27 @@ class Dataset:
             return self
         return self.with_labels(order_labels(self.y, self.ptr, seed), Truth("order"))
 
-    def top_k(self, k: int, seed: int = 0) -> Dataset:
-        """Top-k truth: the first k of the full order; equal labels are ordered at random by the seed."""
+    def top_k(self, k: int, seed: int = 0, *, break_ties: bool = False) -> Dataset:
+        """Top-k truth: the first k of the full order.
+
+        Equal grades are ordered at random by the seed. Ties of top-k truth, which assessors judged to be
+        about the same, stay ties unless ``break_ties`` orders them at random too.
+
+        >>> tied = Dataset.build([[0.0]] * 4, [3, 3, 1, 0], ["q"] * 4, truth="top-3")
+        >>> tied.top_k(2).y.tolist(), sorted(tied.top_k(2, break_ties=True).y.tolist())
+        ([2.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0])
+        """
         if self.truth.k is not None and self.truth.k < k:
             raise InputError(
                 f"the top {k} cannot be derived from {self.truth} truth", f"use k ≤ {self.truth.k}"
             )
         if k < 1:
             raise InputError(f"k must be at least 1, got {k}")
-        labels = top_k_labels(self.y, self.ptr, k, seed, ordered=self.truth.kind == "order")
+        if self.truth.kind == "top-k":
+            labels = shorter_top_labels(self.y, self.ptr, k, seed if break_ties else None)
+        else:
+            full = self.y if self.truth.kind == "order" else order_labels(self.y, self.ptr, seed)
+            labels = top_k_labels(full, self.ptr, k)
         return self.with_labels(labels, Truth("top-k", k))
 
     # -- files ---------------------------------------------------------------------------------------------

@@ -43,6 +43,22 @@ def _page(row: str, path: FilePath, line: int) -> Page:
     return Page(fields[1], tuple(docs), clicked, fields[0], grades=grades)
 
 
+def read_satisfaction(path: FilePath) -> dict[str, bool]:
+    """Session → whether the user was satisfied, from lines ``session 1`` or ``session 0``."""
+    satisfied: dict[str, bool] = {}
+    for line, text in numbered_lines(path):
+        fields = text.decode("utf-8", "surrogateescape").split()
+        if not fields:
+            continue
+        if len(fields) != 2 or fields[1] not in ("0", "1"):
+            problem = f"expected a session and 0 or 1, got {' '.join(fields)[:40]!r}"
+            raise InputError(problem, "write lines such as 's17 1'", file=path, line=line)
+        if fields[0] in satisfied:
+            raise InputError(f"session {fields[0]!r} occurs twice", "keep one line", file=path, line=line)
+        satisfied[fields[0]] = fields[1] == "1"
+    return satisfied
+
+
 def _items(text: str, path: FilePath, line: int) -> list[str]:
     text = text.strip()
     if not (text.startswith("[") and text.endswith("]")):

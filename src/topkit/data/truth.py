@@ -19,8 +19,10 @@ class Truth:
 
     - ``graded``: the grade, 0 = irrelevant.
     - ``order``: a permutation of all n documents; the label is n+1−rank, so the best has n and the worst 1.
-    - ``top-k``: a total order of the top k, everything else below it: k+1−rank in the top k, else 0. A list
-      with n < k documents is ordered completely, with k := n.
+    - ``top-k``: an order of the top k, everything else below it: k+1−place in the top k, else 0. A list
+      with n < k documents is ordered completely, with k := n. Documents that tie share a place (the best of
+      theirs) and so a label, also at the last place, so more than k documents can have a label above 0.
+      Documents that were marked bad have the label 0 even if fewer than k documents are better.
     """
 
     kind: Kind = "graded"
@@ -65,17 +67,27 @@ def order_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], seed: int) -> N
     return labels
 
 
-def top_k_labels(
-    y: NDArray[np.float32], ptr: NDArray[np.int64], k: int, seed: int, *, ordered: bool
-) -> NDArray[np.float32]:
-    """Top-k labels: k+1−rank for the first k of each list, 0 for the rest (k := min(k, n)).
-
-    With ``ordered``, ``y`` is already a full order, and the seed is not used.
-    """
-    full = y if ordered else order_labels(y, ptr, seed)
+def top_k_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], k: int) -> NDArray[np.float32]:
+    """Top-k labels from the labels of a full order: k+1−rank for the first k of each list, 0 for the rest."""
     lengths = np.diff(ptr)
     beyond = np.repeat(np.maximum(lengths - k, 0), lengths)
-    labels: NDArray[np.float32] = np.maximum(full - beyond, 0).astype(np.float32)
+    labels: NDArray[np.float32] = np.maximum(y - beyond, 0).astype(np.float32)
+    return labels
+
+
+def shorter_top_labels(
+    y: NDArray[np.float32], ptr: NDArray[np.int64], k: int, break_ties: int | None
+) -> NDArray[np.float32]:
+    """Top-k labels from those of a larger k; ties stay, or are ordered at random by the seed ``break_ties``.
+
+    Documents with the label 0 are in no order, so they are never ordered at random.
+    """
+    lengths = np.diff(ptr)
+    best = np.repeat(np.maximum.reduceat(y, ptr[:-1]), lengths) if len(y) else y
+    if break_ties is not None:
+        rank = np.repeat(lengths, lengths) - order_labels(y, ptr, break_ties)  # from 0
+        y = np.where(y > 0, np.maximum(best - rank, 0), 0).astype(np.float32)
+    labels: NDArray[np.float32] = np.maximum(y - (best - np.minimum(best, k)), 0).astype(np.float32)
     return labels
 
 
@@ -86,12 +98,21 @@ def check_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], truth: Truth) -
     lengths = np.diff(ptr)
     query = np.repeat(np.arange(len(lengths)), lengths)
     ranked = y[np.lexsort((-y, query))]
-    place = np.arange(len(y)) - np.repeat(ptr[:-1], lengths)
-    top = np.repeat(lengths if truth.k is None else np.minimum(lengths, truth.k), lengths)
-    wrong = ranked != np.maximum(top - place, 0)
+    starts = np.repeat(ptr[:-1], lengths)
+    place = np.arange(len(y)) - starts
+    if truth.k is None:
+        wrong = ranked != np.repeat(lengths, lengths) - place
+    else:
+        tied = (ranked == np.roll(ranked, 1)) & (place > 0)
+        place = np.maximum.accumulate(np.where(tied, 0, np.arange(len(y)))) - starts
+        # A part of the documents of a list may be fewer than k and still have the label k.
+        best, k = ranked[starts], np.repeat(np.minimum(lengths, truth.k), lengths)
+        wrong = ranked != np.where(ranked > 0, best - place, 0)
+        wrong |= (best != 0) & (best != k) & (best != truth.k)
     if wrong.any():
         first = int(query[np.argmax(wrong)])
         raise InputError(
             f"the labels of query number {first + 1} are not {truth} labels",
-            "expected the labels n, n−1, …, 1 (order), or k, …, 1 and zeros (top-k)",
+            "expected the labels n, n−1, …, 1 (order), or k+1−place and zeros, where documents that tie have "
+            "the best of their places (top-k)",
         )

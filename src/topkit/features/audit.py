@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -30,22 +30,24 @@ def audit_dataset(
     metric: str = "map",
     cut: int | None = None,
     by: str | None = None,
+    falling: Collection[str] = (),
     seed: int = 0,
 ) -> Audit:
     """Look for problems that make results on a data set misleading.
 
-    It checks every feature as a ranker, in both directions; whether relevant documents were added below a cut
-    (the last documents by a feature are relevant far more often than others, although the feature ranks
-    well); relevant documents below ``cut`` by a feature; duplicate and contradictory documents; constant and
-    leaking features; a file order that reveals the labels; queries without relevant documents; and, if
-    ``data`` names several parts (train, vali, test), queries that occur in more than one of them, exactly or
-    nearly.
+    It checks every feature as a ranker, in both directions, and whether one is far better reversed; whether
+    relevant documents were added below a cut (the last documents by a feature are relevant far more often
+    than others, although the feature ranks well); relevant documents below ``cut`` by a feature; duplicate
+    and contradictory documents; constant and leaking features; a file order that reveals the labels; queries
+    without relevant documents; and, if ``data`` names several parts (train, vali, test), queries that occur
+    in more than one of them, exactly or nearly.
 
     Documents are shuffled within queries (seeded) first, so that ties do not benefit from the file order.
     Single features are measured on queries with both relevant (label above 0) and other documents.
 
     cut, by: a depth and the feature that defines it; by default the first with bm25 in its name, otherwise
-    the best single feature.
+    the best single feature. falling: names of features whose smaller values are better; lengths, depths,
+    positions and the like are known by their names.
 
     >>> X = [[3.0], [1.0], [2.0], [4.0], [5.0], [9.0]]
     >>> print(audit_dataset(Dataset.build(X, [2, 1, 0, 0, 1, 0], list("aaabbc"))).findings[0].text)
@@ -66,7 +68,7 @@ def audit_dataset(
     random = random_order(shuffled, metric, seed)
     tails = tuple(added_beyond_cut(shuffled))
     findings += bias(tails, singles)
-    findings += direction(singles, tails)
+    findings += direction(singles, tails, _known_features(falling, whole))
     order = -np.arange(len(usable), dtype=np.float64)
     by_order = max(evaluate(usable, scores, metric).mean[metric] for scores in (order, -order))
     findings += leaks([*((s.feature, s.best) for s in singles), (ORDER, by_order)], metric, random)
@@ -76,6 +78,14 @@ def audit_dataset(
     if not any(finding.verdict != "fine" for finding in findings):
         findings.append(Finding("fine", "no problems found"))
     return Audit(metric, whole.n_queries, len(whole), random, _worst_first(findings), tuple(singles), tails)
+
+
+def _known_features(names: Collection[str], data: Dataset) -> Collection[str]:
+    features = data.names_of_features()
+    for name in names:
+        if name not in features:
+            raise InputError(f"the data has no feature {name!r}", f"choose from {', '.join(features[:20])}")
+    return names
 
 
 def _worst_first(findings: list[Finding]) -> tuple[Finding, ...]:
@@ -117,8 +127,7 @@ def _cut_feature(data: Dataset, forward: list[float], by: str | None) -> int:
     """The column of the feature that defines the cut."""
     names = list(data.names_of_features())
     if by is not None:
-        if by not in names:
-            raise InputError(f"the data has no feature {by!r}", f"choose from {', '.join(names[:20])}")
+        _known_features([by], data)
         return names.index(by)
     named = [i for i, name in enumerate(names) if "bm25" in name]
     return named[0] if named else int(np.argmax(forward))

@@ -87,11 +87,11 @@ def sentence_features(
     """The six features of each sentence of a document, columns as :data:`SENTENCE_FEATURES`.
 
     exact: 1 if the sentence contains the query as a string (ignoring case and spacing). overlap: share of the
-    query terms that occur in the sentence, after stopping and stemming. overlap_syn: the same, where synonyms
-    count too. lm: Σ_w tf(w,Q) log((tf(w,S) + μ p(w|C)) / (|S| + μ)). length: |S|, terms without stop words.
-    location: number of the sentence divided by their count. For a query of stop words, the overlaps and lm
-    are 0. Metzler and Kanungo, Machine Learned Sentence Selection Strategies for Query-Biased Summarization,
-    LR4IR 2008.
+    query terms that occur in the sentence, after stopping and stemming; a term that the query repeats counts
+    each time. overlap_syn: the same, where synonyms count too. lm: Σ_w tf(w,Q) log((tf(w,S) + μ p(w|C)) /
+    (|S| + μ)). length: |S|, terms without stop words. location: number of the sentence divided by their
+    count. For a query of stop words, the overlaps and lm are 0. Metzler and Kanungo, Machine Learned Sentence
+    Selection Strategies for Query-Biased Summarization, LR4IR 2008.
 
     >>> lm = Background({"wing": 3, "red": 1}, 4)
     >>> sentence_features("red wing", ["A red wing.", "Wings are blue."], lm)[:, [0, 1, 4, 5]].tolist()
@@ -105,13 +105,15 @@ def sentence_features(
     for i, sentence in enumerate(sentences):
         terms = Counter(language.analyser.terms(sentence))
         n = terms.total()
-        matched = sum(term in terms for term in query_terms)
-        matched_synonyms = sum(not meanings[term].isdisjoint(terms) for term in query_terms)
+        matched = sum(times for term, times in query_terms.items() if term in terms)
+        matched_synonyms = sum(
+            times for term, times in query_terms.items() if not meanings[term].isdisjoint(terms)
+        )
         likelihood = sum(
             times * np.log((terms[term] + MU * background.probability(term)) / (n + MU))
             for term, times in query_terms.items()
         )
-        size = max(len(query_terms), 1)
+        size = max(query_terms.total(), 1)
         exact = bool(literal) and literal in " ".join(sentence.lower().split())
         X[i] = exact, matched / size, matched_synonyms / size, likelihood, n, (i + 1) / len(sentences)
     return X

@@ -13,11 +13,10 @@ from topkit.labelling.agreement import (
     JudgedPairs,
     agreement,
     assessor_quality,
+    beyond_chance,
     chi_square,
-    fleiss_kappa,
     implied_preferences,
     intransitive,
-    krippendorff_alpha,
     pairs_by_grades,
     pairs_judged,
     timing,
@@ -32,7 +31,21 @@ def aligned(rows: list[list[str]]) -> str:
     return Table(rows[0], rows[1:]).text()
 
 
-HEADS = ["strategy", "n", "k", "wrong", "prior", "judgments", "±", "pairs", "read", "found", "exact", "bound"]
+HEADS = [
+    "strategy",
+    "n",
+    "k",
+    "bad",
+    "wrong",
+    "prior",
+    "judgments",
+    "±",
+    "pairs",
+    "read",
+    "found",
+    "exact",
+    "bound",
+]
 
 
 def outcome_table(outcomes: list[Outcome]) -> str:
@@ -45,6 +58,7 @@ def outcome_table(outcomes: list[Outcome]) -> str:
                 setting.strategy,
                 str(setting.n),
                 str(setting.k),
+                str(setting.bad),
                 f"{setting.error:g}",
                 _prior(setting),
                 f"{outcome.judgments:.2f}",
@@ -58,7 +72,8 @@ def outcome_table(outcomes: list[Outcome]) -> str:
         )
     orders = outcomes[0].orders if outcomes else 0
     note = (
-        f"means over {orders} random orders; ±: standard deviation; pairs: different pairs; read: documents "
+        f"means over {orders} random orders; bad: documents that the assessor marks bad; ±: standard "
+        "deviation; pairs: different pairs; read: documents "
         "not on the screen before; found: share of the true top k; exact: share of exact results; bound: "
         "lower bound of the worst case"
     )
@@ -67,6 +82,11 @@ def outcome_table(outcomes: list[Outcome]) -> str:
 
 def _prior(setting: Scenario) -> str:
     return "none" if setting.prior is None else f"{setting.prior:g} ({setting.kind})"
+
+
+def _panel(setting: Scenario) -> tuple[int, int, int, str]:
+    """What the outcomes of one plot have in common."""
+    return setting.n, setting.k, setting.bad, _prior(setting)
 
 
 def write_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
@@ -87,10 +107,10 @@ def draw_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
     require("matplotlib", "plots").use("Agg")
     pyplot = require("matplotlib.pyplot", "plots")
 
-    panels = sorted({(o.setting.n, o.setting.k, _prior(o.setting)) for o in outcomes})
+    panels = sorted({_panel(o.setting) for o in outcomes})
     figure, axes = pyplot.subplots(1, len(panels), figsize=(5.5 * len(panels), 4.2), squeeze=False)
     for axis, panel in zip(axes[0], panels, strict=True):
-        shown = [o for o in outcomes if (o.setting.n, o.setting.k, _prior(o.setting)) == panel]
+        shown = [o for o in outcomes if _panel(o.setting) == panel]
         for name in dict.fromkeys(o.setting.strategy for o in shown):
             line = sorted((o for o in shown if o.setting.strategy == name), key=lambda o: o.setting.error)
             axis.plot([o.judgments for o in line], [o.found for o in line], "o-", label=name)
@@ -98,7 +118,8 @@ def draw_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
                 where = (o.judgments, o.found)
                 axis.annotate(f"{o.setting.error:g}", where, (4, 4), textcoords="offset points", fontsize=7)
         axis.axvline(shown[0].lower_bound, color="grey", linestyle=":", label="lower bound")
-        axis.set(title=f"n = {panel[0]}, k = {panel[1]}, prior {panel[2]}", xlabel="judgments per query")
+        n, k, bad, prior = panel
+        axis.set(title=f"n = {n}, k = {k}, bad {bad}, prior {prior}", xlabel="judgments per query")
         axis.set_ylabel("share of the true top k found")
         axis.legend(fontsize=8)
     figure.tight_layout()
@@ -148,12 +169,9 @@ def _table(title: str, table: Agreement) -> str:
 
 
 def _beyond_chance(pairs: JudgedPairs) -> str:
-    values = [[answer for _, answer in answers] for answers in pairs.values()]
-    counts = [[answers.count(value) for value in range(3)] for answers in values]
-    units = [[float(answer) for answer in answers] for answers in values]
-    nominal, ordinal = krippendorff_alpha(units), krippendorff_alpha(units, "ordinal")
+    kappa, nominal, ordinal = beyond_chance(pairs)
     return (
-        f"beyond chance: Fleiss' kappa {fleiss_kappa(counts):.4f}, "
+        f"beyond chance: Fleiss' kappa {kappa:.4f}, "
         f"Krippendorff's alpha {nominal:.4f} (nominal), {ordinal:.4f} (ordinal)"
     )
 

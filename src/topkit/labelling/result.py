@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ class TopK:
     >>> top.tied
     (False, True)
     >>> top.labels(["a", "b", "c", "d", "e"])
-    array([2., 3., 1., 0., 0.], dtype=float32)
+    array([2., 3., 2., 2., 0.], dtype=float32)
     """
 
     order: tuple[str, ...]
@@ -41,11 +42,23 @@ class TopK:
         """For each item but the last: whether it ties with the next."""
         return tuple(a == b for a, b in zip(self.places, self.places[1:], strict=False))
 
-    def labels(self, items: Sequence[str]) -> NDArray[np.float32]:
-        """Top-k labels of the items: k+1−rank for items of the order, 0 for the rest; ties keep the order."""
-        rank = {item: i for i, item in enumerate(self.order)}
+    def labels(self, items: Sequence[str], *, break_ties: bool = False, seed: int = 0) -> NDArray[np.float32]:
+        """Top-k labels of the items: k+1−place in the top k, 0 for the rest and for bad items.
+
+        Items that tie share a place and so a label, also those of ``tied_out``. With ``break_ties``, the seed
+        orders them at random, and at most k items have a label above 0.
+        """
+        place = dict(zip(self.order, self.places, strict=True))
+        if self.places:
+            place |= dict.fromkeys(self.tied_out, self.places[-1])
+        listed = [item for item in (*self.order, *self.tied_out) if item not in self.bad]
+        if break_ties:
+            Random(seed).shuffle(listed)
+            listed.sort(key=place.__getitem__)
+            place = {item: rank for rank, item in enumerate(listed, 1)}
         k = len(self.order)
-        return np.array([k - rank[item] if item in rank else 0 for item in items], np.float32)
+        label = {item: max(k + 1 - place[item], 0) for item in listed}
+        return np.array([label.get(item, 0) for item in items], np.float32)
 
 
 def top_k(

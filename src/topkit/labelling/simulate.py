@@ -68,7 +68,7 @@ class Played(NamedTuple):
     documents_read: int
     """Documents shown that were not on the screen in the previous question."""
     found: float
-    """The share of the true top k in the result."""
+    """The share of the true top k in the result; bad documents are not in it."""
     exact: bool
     """Whether the result is the true top k in the true order."""
     tau: float
@@ -77,9 +77,16 @@ class Played(NamedTuple):
     """The mean confidence of the result; NaN if the strategy gives none."""
 
 
-def play(strategy: str, contest: Contest, rank: Sequence[int], error: float, chance: Random) -> Played:
-    """Label by an assessor who knows ``rank`` (0 is best) and answers wrongly with probability ``error``."""
+def play(
+    strategy: str, contest: Contest, rank: Sequence[int], error: float, chance: Random, bad: int = 0
+) -> Played:
+    """Label by an assessor who knows ``rank`` (0 is best) and answers wrongly with probability ``error``.
+
+    The last ``bad`` documents are clearly irrelevant: the assessor marks the worse document of a pair bad if
+    it is one of them, without errors.
+    """
     running = lookup(STRATEGIES, strategy, "strategy")(contest)
+    good = contest.n - bad
     asked = read = 0
     pairs: set[frozenset[int]] = set()
     screen: frozenset[int] = frozenset()
@@ -94,25 +101,29 @@ def play(strategy: str, contest: Contest, rank: Sequence[int], error: float, cha
             screen = pair
             pairs.add(pair)
             right = chance.random() >= error
-            ask = running.send("a" if (rank[ask.a] < rank[ask.b]) == right else "b")
+            answer = "a" if (rank[ask.a] < rank[ask.b]) == right else "b"
+            if max(rank[ask.a], rank[ask.b]) >= good:
+                answer = "bad-a" if rank[ask.a] > rank[ask.b] else "bad-b"
+            ask = running.send(answer)
     except StopIteration as end:
         groups, confidence = end.value
-    top = [item for group in groups for item in group][: contest.k]
+    places = min(contest.k, good)
+    top = [item for group in groups for item in group][:places]
     ranks = [rank[item] for item in top]
     signs = [1 if a < b else -1 for a, b in combinations(ranks, 2)]
     return Played(
         asked,
         len(pairs),
         read,
-        sum(r < contest.k for r in ranks) / contest.k,
-        ranks == list(range(contest.k)),
+        sum(r < places for r in ranks) / places if places else 1.0,
+        ranks == list(range(places)),
         fmean(signs) if signs else 1.0,
-        fmean(confidence[item] for item in top) if confidence else float("nan"),
+        fmean(confidence[item] for item in top) if confidence and top else float("nan"),
     )
 
 
 class Scenario(NamedTuple):
-    """What is simulated: a strategy, numbers of items and places, an error rate and a prior."""
+    """What is simulated: a strategy, numbers of items and places, an error rate, a prior, bad documents."""
 
     strategy: str
     n: int
@@ -121,6 +132,8 @@ class Scenario(NamedTuple):
     prior: float | None = None
     """Kendall's τ of the prior with the true order; None for no prior."""
     kind: PriorKind = "rank"
+    bad: int = 0
+    """The number of documents that the assessor marks bad."""
 
 
 @dataclass(frozen=True)
@@ -155,9 +168,8 @@ def simulate(
             if setting.prior is not None:
                 prior = tuple(prior_ranking(rank, setting.prior, truth, setting.kind))
             contest = Contest(setting.n, min(setting.k, setting.n), number, prior)
-            played.append(
-                play(setting.strategy, contest, rank, setting.error, Random(f"{seed} error {number}"))
-            )
+            errors = Random(f"{seed} error {number}")
+            played.append(play(setting.strategy, contest, rank, setting.error, errors, setting.bad))
             on_order()
         yield Outcome(
             setting,

@@ -13,12 +13,14 @@ from topkit.labelling.labelling import Labelling
 
 ASSESSORS = 5
 """Assessors and folds, as in the top-k labelling paper."""
-ERROR_RATE, ERROR_SCALE = 0.2, 0.5
-TIE_BAND, BLUR = 0.35, 0.6
-ASSESSOR_DEVIATION, BORDER_SHIFT = 0.3, 0.4
-BORDERS = (-0.5, 0.5, 1.2, 1.8)
-"""The assumptions of :func:`simulated_study`, chosen to resemble the agreement of the paper's assessors."""
-PREFERENCE_SECONDS, GRADE_SECONDS = 5.5, 13.9
+ERROR_RATE, ERROR_SCALE = 0.06, 3.0
+TIE_BAND, BLUR = 0.9, 0.4
+ASSESSOR_DEVIATION, BORDER_SHIFT = 0.5, 0.25
+BORDERS = (0.7, 1.2, 1.6, 1.9)
+IRRELEVANT = 0.25
+"""The assumptions of :func:`simulated_study`, searched for so that six rates are near those of the paper:
+agreement, agreement without ties and share of ties, of preferences and of grades."""
+PREFERENCE_SECONDS, GRADE_SECONDS = 5.51, 13.87
 """Mean time per judgment in the paper."""
 
 
@@ -31,21 +33,42 @@ class Task(NamedTuple):
     """"preferences" or "grades"."""
 
 
-def cyclic_assignment(queries: int, rounds: int = 2) -> Iterator[Task]:
-    """Assessor i judges fold i by preferences and fold i+1 by grades, and in the next round two folds later.
+class Turn(NamedTuple):
+    """The folds of one assessor in one round; folds and assessors are counted from 0."""
 
-    No assessor sees a query in both tools, and every assessor uses both. With two rounds, two assessors judge
-    every query in each tool, so that their agreement can be measured. Query q is in fold q mod 5; folds are
-    counted modulo 5.
+    assessor: int
+    by_preferences: int
+    by_grades: int
+
+
+def cyclic_folds(assessors: int, rounds: int = 2) -> Iterator[Turn]:
+    """The paper's assignment: assessor i judges fold i by preferences and fold i+1 by grades.
+
+    The next round does the same two folds later; folds are counted modulo the number of assessors. No
+    assessor sees a fold in both tools, every assessor uses both, and every fold is judged in both tools in
+    each round. A second round is needed to measure agreement, and it needs four assessors; with fewer there
+    is one round.
+
+    Reference: S. Niu et al., Top-k learning to rank: labeling, ranking and evaluation, SIGIR 2012, 4.1.1.
+
+    >>> [turn[1:] for turn in cyclic_folds(5) if turn.assessor == 0]
+    [(0, 1), (2, 3)]
+    """
+    for number in range(min(rounds, assessors // 2)):
+        for assessor in range(assessors):
+            first = assessor + 2 * number
+            yield Turn(assessor, first % assessors, (first + 1) % assessors)
+
+
+def cyclic_assignment(queries: int, rounds: int = 2) -> Iterator[Task]:
+    """The work of five assessors by :func:`cyclic_folds`; query q is in fold q mod 5.
 
     >>> [task[1:] for task in cyclic_assignment(5) if task.assessor == 0]
     [(0, 'preferences'), (1, 'grades'), (2, 'preferences'), (3, 'grades')]
     """
-    for turn in range(min(rounds, 2)):
-        for assessor in range(ASSESSORS):
-            for step, tool in enumerate(("preferences", "grades")):
-                fold = (assessor + 2 * turn + step) % ASSESSORS
-                yield from (Task(assessor, query, tool) for query in range(fold, queries, ASSESSORS))
+    for assessor, by_preferences, by_grades in cyclic_folds(ASSESSORS, rounds):
+        for fold, tool in ((by_preferences, "preferences"), (by_grades, "grades")):
+            yield from (Task(assessor, query, tool) for query in range(fold, queries, ASSESSORS))
 
 
 def simulated_study(
@@ -54,11 +77,11 @@ def simulated_study(
     """Judgments of five simulated assessors, assigned cyclically, with both tools.
 
     The true relevance of a document is standard normal. Each assessor perceives it with a normal deviation
-    (0.3) and has individual borders between the grades (shifted by a normal deviation of 0.4). In
-    comparisons, gaps up to 0.35 are ties and the error rate decreases with the gap. In grading, the relevance
-    is blurred by 0.6, because grades are harder to give. These are assumptions, chosen to resemble the
-    paper's assessors; they prove nothing about people. Judgments take 5.5 and 13.9 seconds on average, as in
-    the paper.
+    (0.5); below 0.25 documents look equally irrelevant. In comparisons, gaps up to 0.9 are ties and the error
+    rate decreases with the gap. In grading, the relevance is blurred by 0.4, because grades are harder to
+    give, and each assessor has individual borders between the grades (shifted by a normal deviation of 0.25).
+    These are assumptions, chosen to resemble the paper's assessors; they prove nothing about people.
+    Judgments take 5.51 and 13.87 seconds on average, as in the paper.
     """
     chance = Random(seed)
     truth = [[chance.gauss(0, 1) for _ in range(documents)] for _ in range(queries)]
@@ -66,7 +89,9 @@ def simulated_study(
     parts: list[Judgments] = []
     for task in cyclic_assignment(queries):
         items = [f"q{task.query}d{i}" for i in range(documents)]
-        perceived = [value + chance.gauss(0, ASSESSOR_DEVIATION) for value in truth[task.query]]
+        perceived = [
+            max(value + chance.gauss(0, ASSESSOR_DEVIATION), IRRELEVANT) for value in truth[task.query]
+        ]
         by_preference = task.tool == "preferences"
         assessor = SimulatedAssessor(
             f"assessor {task.assessor + 1}",

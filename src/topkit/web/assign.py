@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from topkit.data.errors import InputError
+from topkit.labelling.study import cyclic_folds
 from topkit.web.store.labellings import Assignment
 
 
 def cyclic(topics: Sequence[int], people: Sequence[int]) -> list[Assignment]:
-    """The paper's plan: assessor i judges fold i in pairs and fold i+1 in grades, cyclically.
+    """The paper's plan in two rounds (:func:`topkit.labelling.study.cyclic_folds`).
 
     There are as many folds as assessors; a fold consists of consecutive topics. Everybody uses both tools,
-    and nobody sees a query in both.
-
-    Reference: S. Niu et al., Top-k learning to rank: labeling, ranking and evaluation, SIGIR 2012, 4.1.1.
+    and nobody sees a query in both. With four or more assessors, two judge each topic in each tool, so that
+    agreement can be measured; with two or three there is one round.
 
     >>> cyclic([1, 2, 3], [7, 8])  # the first fold is topics 1 and 2, the second is topic 3
     [Assignment(topic=1, person=7, tool='pairs'), Assignment(topic=2, person=7, tool='pairs'),
@@ -31,9 +31,10 @@ def cyclic(topics: Sequence[int], people: Sequence[int]) -> list[Assignment]:
     cuts = [-(-i * len(topics) // count) for i in range(count + 1)]
     folds = [topics[a:b] for a, b in pairwise(cuts)]
     assignments = []
-    for i, person in enumerate(people):
-        assignments += [Assignment(topic, person, "pairs") for topic in folds[i]]
-        assignments += [Assignment(topic, person, "grades") for topic in folds[(i + 1) % count]]
+    for assessor, by_preferences, by_grades in cyclic_folds(count):
+        person = people[assessor]
+        assignments += [Assignment(topic, person, "pairs") for topic in folds[by_preferences]]
+        assignments += [Assignment(topic, person, "grades") for topic in folds[by_grades]]
     return assignments
 
 

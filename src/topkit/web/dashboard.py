@@ -14,7 +14,7 @@ from typing import Literal
 
 from topkit.data.errors import InputError
 from topkit.data.judgments import Grade, Preference
-from topkit.labelling.agreement.kappa import fleiss_kappa, krippendorff_alpha
+from topkit.labelling.agreement.kappa import beyond_chance
 from topkit.labelling.agreement.pairs import (
     FIRST,
     TIE,
@@ -279,10 +279,7 @@ def _quality(preferences: Sequence[Preference]) -> list[AssessorQuality]:
 
 
 def _table(table: Agreement, pairs: JudgedPairs) -> AgreementTable:
-    counts = [
-        [sum(answer == value for _, answer in answers) for value in range(3)] for answers in pairs.values()
-    ]
-    units = [[float(answer) for _, answer in answers] for answers in pairs.values()]
+    corrected = beyond_chance(pairs)
     compared = table.agreed + table.disagreed
     return AgreementTable(
         counts=table.counts.tolist(),
@@ -290,8 +287,8 @@ def _table(table: Agreement, pairs: JudgedPairs) -> AgreementTable:
         compared=compared,
         overall=_number(table.overall),
         without_ties=_number(table.without_ties),
-        fleiss=_number(fleiss_kappa(counts)) if compared else None,
-        krippendorff=_number(krippendorff_alpha(units, "ordinal")) if compared else None,
+        fleiss=_number(corrected.fleiss),
+        krippendorff=_number(corrected.ordinal_alpha),
     )
 
 
@@ -302,11 +299,11 @@ def disagreements(records: list[Record], limit: int = 200) -> list[Disagreement]
     pairs: JudgedPairs = {}
     for part in (pairs_judged(implied_preferences(judgments.preferences)), pairs_by_grades(judgments.grades)):
         for pair, answers in part.items():
-            pairs.setdefault(pair, []).extend(answers)
+            pairs.setdefault(pair, {}).update(answers)
     documents = {record.topic: record.task.documents for record in records}
     contested: list[Disagreement] = []
     for (query, a, b), answers in pairs.items():
-        counts = Counter(answer for _, answer in answers)
+        counts = Counter(answers.values())
         if len(counts) < 2:
             continue
         views = [
@@ -315,7 +312,7 @@ def disagreements(records: list[Record], limit: int = 200) -> list[Disagreement]
                 None if answer == TIE else a if answer == FIRST else b,
                 (query, assessor, frozenset((a, b))) in asked,
             )
-            for assessor, answer in answers
+            for assessor, answer in answers.items()
         ]
         opposed = min(counts[FIRST], len(answers) - counts[FIRST] - counts[TIE])
         contested.append(Disagreement(query, [documents[query][key] for key in (a, b)], opposed, views))

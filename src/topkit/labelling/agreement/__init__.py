@@ -1,6 +1,12 @@
 """How much assessors agree, how consistent each assessor is, and how long judgments take."""
 
-from topkit.labelling.agreement.kappa import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from topkit.labelling.agreement.kappa import (
+    BeyondChance,
+    beyond_chance,
+    cohen_kappa,
+    fleiss_kappa,
+    krippendorff_alpha,
+)
 from topkit.labelling.agreement.pairs import JudgedPairs, implied_preferences, pairs_by_grades, pairs_judged
 from topkit.labelling.agreement.quality import Quality, assessor_quality, intransitive
 from topkit.labelling.agreement.tables import Agreement, ChiSquare, agreement, chi_square
@@ -8,12 +14,14 @@ from topkit.labelling.agreement.timing import Timing, timing
 
 __all__ = [
     "Agreement",
+    "BeyondChance",
     "ChiSquare",
     "JudgedPairs",
     "Quality",
     "Timing",
     "agreement",
     "assessor_quality",
+    "beyond_chance",
     "chi_square",
     "cohen_kappa",
     "fleiss_kappa",

@@ -1,12 +1,17 @@
-"""Agreement beyond chance: Cohen's and Fleiss' kappa, Krippendorff's alpha."""
+"""Agreement beyond chance: Cohen's and Fleiss' kappa, Krippendorff's alpha.
+
+Ratings of a subject must come from different assessors: at most one per assessor.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, JudgedPairs
 
 Weights = Literal["none", "linear", "quadratic"]
 Level = Literal["nominal", "ordinal", "interval"]
@@ -82,3 +87,30 @@ def _distances(values: NDArray[np.float64], totals: NDArray[np.float64], level: 
         values = np.cumsum(totals) - totals / 2
     squared: NDArray[np.float64] = np.subtract.outer(values, values) ** 2
     return squared
+
+
+class BeyondChance(NamedTuple):
+    """Agreement on pairs beyond chance, with the three answers as categories; NaN if it is not defined."""
+
+    fleiss: float
+    alpha: float
+    """Krippendorff's α, nominal."""
+    ordinal_alpha: float
+    """Krippendorff's α with A ≻ B, A ∼ B, A ≺ B as an ordinal scale."""
+
+
+def beyond_chance(pairs: JudgedPairs) -> BeyondChance:
+    """κ and α of judged pairs. Pairs that fewer than two assessors judged are ignored.
+
+    >>> from topkit.labelling.agreement.pairs import Pair
+    >>> opposed = {Pair("q", "x", doc): {"ann": FIRST, "bob": SECOND} for doc in "yz"}
+    >>> beyond_chance(opposed).fleiss
+    -1.0
+    """
+    ratings = [list(answers.values()) for answers in pairs.values() if len(answers) > 1]
+    counts = np.array([[unit.count(answer) for answer in (FIRST, TIE, SECOND)] for unit in ratings])
+    return BeyondChance(
+        fleiss_kappa(counts.reshape(-1, 3)),
+        krippendorff_alpha(ratings),
+        krippendorff_alpha(ratings, "ordinal"),
+    )

@@ -28,7 +28,7 @@ class Quality(NamedTuple):
 
     judgments: int
     agreement: float
-    """Share of the other assessors' answers to the same pairs that agree."""
+    """Share of the other assessors' answers to the same pairs that agree; the last answer of each counts."""
     agreement_without_ties: float
     with_majority: float
     """Share of pairs where the answer is the most frequent one of the others (tied votes are ignored)."""
@@ -92,17 +92,16 @@ def _quality(name: str, answers: list[Preference], pairs: JudgedPairs) -> Qualit
     same: list[bool] = []
     same_preference: list[bool] = []
     as_majority: list[bool] = []
-    repeated: list[bool] = []
     for judged in pairs.values():
-        this = [preferred for assessor, preferred in judged if assessor == name]
-        others = [preferred for assessor, preferred in judged if assessor != name]
-        repeated += [a == b for a, b in combinations(this, 2)]
+        if name not in judged:
+            continue
+        preferred = judged[name]
+        others = [answer for assessor, answer in judged.items() if assessor != name]
         votes = Counter(others).most_common()
         clear = votes and (len(votes) == 1 or votes[0][1] > votes[1][1])
-        for preferred in this:
-            same += [preferred == other for other in others]
-            same_preference += [preferred == other for other in others if TIE not in (preferred, other)]
-            as_majority += [preferred == votes[0][0]] if clear else []
+        same += [preferred == other for other in others]
+        same_preference += [preferred == other for other in others if TIE not in (preferred, other)]
+        as_majority += [preferred == votes[0][0]] if clear else []
     decided = [answer for answer in answers if answer.winner is not None]
     seconds = [answer.seconds for answer in answers if not isnan(answer.seconds)]
     return Quality(
@@ -112,10 +111,19 @@ def _quality(name: str, answers: list[Preference], pairs: JudgedPairs) -> Qualit
         _share(as_majority),
         1 - len(decided) / len(answers),
         _share([answer.winner == answer.a for answer in decided]),
-        _share(repeated),
+        _share(_repeats(answers)),
         intransitive(answers),
         median(seconds) if seconds else float("nan"),
     )
+
+
+def _repeats(answers: list[Preference]) -> list[bool]:
+    """Whether two answers of one assessor to the same pair are the same, for all such answers."""
+    by_pair: dict[tuple[str, str, str], list[int]] = {}
+    for answer in answers:
+        first, second = sorted((answer.a, answer.b))
+        by_pair.setdefault((answer.query, first, second), []).append(outcome(answer, first))
+    return [a == b for outcomes in by_pair.values() for a, b in combinations(outcomes, 2)]
 
 
 def _share(flags: list[bool]) -> float:

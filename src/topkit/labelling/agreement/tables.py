@@ -76,16 +76,15 @@ def agreement(pairs: JudgedPairs) -> Agreement:
     """Agreement between different assessors on the same pairs.
 
     >>> from topkit.labelling.agreement.pairs import Pair
-    >>> table = agreement({Pair("q", "x", "y"): [("ann", 0), ("bob", 0), ("cem", 1)]})
+    >>> table = agreement({Pair("q", "x", "y"): {"ann": 0, "bob": 0, "cem": 1}})
     >>> table.counts.tolist(), round(table.overall, 3)
     ([[2, 2, 0], [2, 0, 0], [0, 0, 0]], 0.333)
     """
     counts = np.zeros((3, 3), np.int64)
     for answers in pairs.values():
-        for (assessor, answer), (other_assessor, other_answer) in combinations(answers, 2):
-            if assessor != other_assessor:
-                counts[answer, other_answer] += 1
-                counts[other_answer, answer] += 1
+        for answer, other_answer in combinations(answers.values(), 2):
+            counts[answer, other_answer] += 1
+            counts[other_answer, answer] += 1
     return Agreement(counts)
 
 

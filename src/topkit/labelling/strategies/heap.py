@@ -16,6 +16,9 @@ def heap(contest: Contest) -> Play:
     compared with the root, and replaces it and sifts down if it is better. Finally the heap is sorted.
     O(n log k) judgments. A tie never replaces the root, and it ends a sift.
 
+    The paper's algorithm has no "bad". From the first document that is marked bad, the heap asks nothing that
+    follows from earlier answers, so that the mark saves judgments.
+
     Reference: S. Niu, J. Guo, Y. Lan, X. Cheng: Top-k learning to rank, SIGIR 2012, section 3.1.
     """
     return _Heap(contest, repeats=True).play()
@@ -26,12 +29,12 @@ def heap_once(contest: Contest) -> Play:
     return _Heap(contest, repeats=False).play()
 
 
-class _ItemLeftError(Exception):
-    """An item was marked bad in the middle of a heap operation."""
-
-
 class _Heap:
-    """``tree[0]`` is the root, the least relevant item kept; ``queue`` contains the remaining items."""
+    """``tree[0]`` is the root, the least relevant item kept; ``queue`` contains the remaining items.
+
+    An item that is marked bad is worse than all others, so comparisons with it are not asked. It rises to the
+    root of its subtree, where the next item of the queue replaces it.
+    """
 
     def __init__(self, contest: Contest, repeats: bool) -> None:
         self.k = contest.k
@@ -43,22 +46,17 @@ class _Heap:
         """The size of the part of the tree that is not sorted yet."""
 
     def play(self) -> Play:
-        while True:
-            try:
-                yield from self._build()
-                yield from self._challenge()
-                yield from self._sort()
-                return Finish(in_groups(self.known, self.tree))
-            except _ItemLeftError:  # every operation swaps, so tree and queue hold all items at any moment
-                self.tree = [item for item in self.tree if not self.known.is_bad(item)]
-                self.queue = deque(item for item in self.queue if not self.known.is_bad(item))
+        yield from self._build()
+        yield from self._challenge()
+        yield from self._sort()
+        return Finish(in_groups(self.known, (item for item in self.tree if not self.known.is_bad(item))))
 
     def _build(self) -> Generator[Ask, str, None]:
-        while self.queue and len(self.tree) < self.k:
+        for _ in range(self.k):
             self.tree.append(self.queue.popleft())
-        self.sorting = len(self.tree)
-        for place in reversed(range(len(self.tree) // 2)):
+        for place in reversed(range(self.k // 2)):
             yield from self._sink(place)
+            yield from self._replace_bad(place)
 
     def _challenge(self) -> Generator[Ask, str, None]:
         while self.queue:
@@ -67,6 +65,13 @@ class _Heap:
             if winner == "a":
                 self.tree[0] = challenger
                 yield from self._sink(0)
+                yield from self._replace_bad(0)
+
+    def _replace_bad(self, place: int) -> Generator[Ask, str, None]:
+        """Replace the root of a subtree by an item of the queue as long as it is bad."""
+        while self.queue and self.known.is_bad(self.tree[place]):
+            self.tree[place] = self.queue.popleft()
+            yield from self._sink(place)
 
     def _sort(self) -> Generator[Ask, str, None]:
         """Heapsort in place: the least relevant item moves to the end each time, so the best comes first."""
@@ -89,12 +94,13 @@ class _Heap:
         self.tree[i], self.tree[j] = self.tree[j], self.tree[i]
 
     def _compare(self, a: int, b: int) -> Generator[Ask, str, Relation]:
-        if not self.repeats and (implied := self.known.relation(a, b)):
+        implied = self.known.relation(a, b)
+        if implied and (not self.repeats or self.known.bad):
             return implied
         answer = yield Ask(a, b, max(1, self.known.undefeated - 1), self._most())
         self.known.record(a, b, answer)
         if answer.startswith("bad"):
-            raise _ItemLeftError
+            return self.known.relation(a, b) or "tie"
         return "a" if answer == "a" else "b" if answer == "b" else "tie"
 
     def _most(self) -> int:

@@ -63,16 +63,18 @@ def weighted_kendall_tau(block: Block, depths: Depths, convention: Convention) -
     """WKT@k = Σ_{j≤k} α(j) Σ_{l>j} [s_(j) < s_(l)] with (j) the j-th document of the truth: a loss.
 
     α(j) = gain·discount at rank j of the true order, so 1 − NDCG@k ≤ WKT@k/DCG@k of the ideal. Needs a true
-    order (full-order or top-k truth); documents after the top k have no order and only count as l. Without a
-    depth, k is that of the truth, or n. Xia, Liu and Li, NIPS 2009, section 5.
+    order (full-order or top-k truth); documents after the top k have no order and only count as l. Documents
+    that tie share their best place and are not compared. Without a depth, k is that of the truth, or n. Xia,
+    Liu and Li, NIPS 2009, section 5.
     """
     check_gain(block, convention)
     query, group, labels = _all_documents(block)
-    order = np.lexsort((labels, query))  # worst label first, so that "after" becomes "before"
+    # Worst label first, so that "after" becomes "before"; equal labels by rising score, so that they count 0.
+    order = np.lexsort((-group, labels, query))
     query, group, labels = query[order], group[order], labels[order]
     n = np.bincount(query, minlength=len(block))
     inverted = larger_before(int(group.max(initial=0)) - group, n)
-    place = np.repeat(np.cumsum(n), n) - np.arange(len(query)) - 1  # 0 is the best label
+    place = _best_places(query, labels, n)
     weight = gain_function(convention.gain)(labels)
     weight *= discounts(convention.discount, int(n.max(initial=0)))[place]
     terms = weight * inverted
@@ -82,6 +84,15 @@ def weighted_kendall_tau(block: Block, depths: Depths, convention: Convention) -
             for depth in depths
         ]
     )
+
+
+def _best_places(query: Integers, labels: Floats, n: Integers) -> Integers:
+    """The place of each document, from 0, in lists that are sorted worst label first; ties share the best."""
+    last = np.arange(len(query))
+    ends = (query[1:] != query[:-1]) | (labels[1:] != labels[:-1])
+    last[:-1][~ends] = len(query)
+    best = np.minimum.accumulate(last[::-1])[::-1]
+    return np.repeat(np.cumsum(n), n) - best - 1
 
 
 def _tied_pairs(query: Integers, value: Integers, queries: int) -> Floats:

@@ -9,6 +9,7 @@ the same uncertain weight, a page with both has a smaller utility than the sum.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,10 +29,17 @@ PAGE = 20
 
 def diverse_places(model: ClickLabel, data: Dataset, gain: Floats, utility: Floats) -> Floats:
     """A score per document that falls with its rank on the page of its query."""
-    scores = np.empty(len(data))
     drawn = click_draws(model, data)
+    return page_scores(
+        data, lambda rows: fill_page(drawn[:, rows], gain[rows], utility[rows], model.mix, model.diversity)
+    )
+
+
+def page_scores(data: Dataset, fill: Callable[[slice], NDArray[np.int64]]) -> Floats:
+    """Scores n, n − 1, … 1 down the page of each query; ``fill`` gives the order of its rows."""
+    scores = np.empty(len(data))
     for _, rows in data:
-        order = fill_page(drawn[:, rows], gain[rows], utility[rows], model.mix, model.diversity)
+        order = fill(rows)
         scores[rows][order] = np.arange(len(order), 0, -1)
     return scores
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Self
@@ -23,11 +23,13 @@ class Clicks:
     """Result pages to learn from, and optionally a data set with the features of their documents.
 
     ``pages`` may be any iterable, such as :func:`topkit.data.read_pages` of a long file. Documents that are
-    not in the data set have no features.
+    not in the data set have no features. ``rated`` are pages whose users said whether they were satisfied;
+    the utility to rank by is learned from them (:mod:`topkit.rankers.clicks.utility`).
     """
 
     pages: Iterable[Page]
     features: Dataset | None = None
+    rated: Sequence[tuple[Page, bool]] = ()
 
     def prepared(self, prepare: Callable[[Dataset], Dataset]) -> Clicks:
         """The same pages with prepared features."""

@@ -16,6 +16,7 @@ from topkit.rankers.clicks.events import Clicks, Layout
 from topkit.rankers.clicks.grades import Scale
 from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.clicks.sweep import MIXES
+from topkit.rankers.clicks.utility import learn_utility
 from topkit.rankers.learner import Learner
 from topkit.scorers import Job
 
@@ -32,6 +33,8 @@ class ClickLabelRanker:
     examined if it is not below the last click. Utility: (1 − λ)·E[2^g − 1] + λ·P(click at position 1), with
     λ = ``mix``; with ``diversity`` κ > 0 each further click on a page counts less
     (:mod:`topkit.rankers.clicks.diversity`). With ``mix=None`` validation data chooses λ from 0, 0.1, … 1.
+    With rated pages (``Clicks(…, rated=…)``) the utility is the learned probability that the user is
+    satisfied (:mod:`topkit.rankers.clicks.utility`), instead of λ and κ.
     Zoeter, Taylor, Snelson, Guiver, Craswell & Szummer, LR4IR 2008.
 
     >>> import topkit as tk
@@ -82,6 +85,8 @@ class ClickLabelRanker:
         if job.clicks is not None:
             model, likelihood, count = model.after_pages(job.clicks, job.report)
             traces.append(Trace(1, values=[likelihood / max(count, 1)], reason="settled"))
+            if job.clicks.rated:
+                return replace(model, utility=learn_utility(job.clicks.rated)), traces
         if self.mix is None and job.valid is not None:
             valid = worst_ties(job.valid)
             candidates = [replace(model, mix=mix) for mix in MIXES]
@@ -91,6 +96,8 @@ class ClickLabelRanker:
 
 def continue_training(ranker: Learner, data: Dataset | None = None, clicks: Clicks | None = None) -> Learner:
     """A copy of a fitted ranker after learning from more grades, more pages, or both.
+
+    If some of the pages are rated, the utility is learned from them anew.
 
     Learning in several steps gives the same model as learning from all pages at once, in the same order.
 
@@ -109,6 +116,8 @@ def continue_training(ranker: Learner, data: Dataset | None = None, clicks: Clic
         model = model.after_grades(preparation(data), np.ones(data.n_queries), ranker.common.seed)
     if clicks is not None:
         model, _, _ = model.after_pages(clicks.prepared(preparation))
+        if clicks.rated:
+            model = replace(model, utility=learn_utility(clicks.rated))
     times = int(ranker.provenance.get("continued", 0)) + 1
     provenance = {**ranker.provenance, "continued": times}
     return replace(ranker).install(preparation, model, ranker.traces, provenance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 from zlib import crc32
 
@@ -14,6 +14,7 @@ from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.diversity import diverse_places
 from topkit.rankers.clicks.events import Clicks, Layout, rows_by_name, streamed
 from topkit.rankers.clicks.grades import Scale
+from topkit.rankers.clicks.utility import LearnedUtility, useful_places
 from topkit.scorers import Floats, Parts, Report, ScoreModel, silent
 
 Features = NDArray[np.float32]
@@ -23,7 +24,8 @@ Features = NDArray[np.float32]
 class ClickLabel(ScoreModel):
     """Two generalised linear models with the same layout of weights, one for clicks and one for grades.
 
-    A document's utility is (1 − λ)·E[gain of its grade] + λ·P(click at the first position).
+    A document's utility is (1 − λ)·E[gain of its grade] + λ·P(click at the first position), unless a utility
+    of pages was learned.
     """
 
     kind: ClassVar[str] = "click-label"
@@ -35,6 +37,8 @@ class ClickLabel(ScoreModel):
     """λ."""
     diversity: float = 0.0
     """How fast the utility of further clicks on a page falls; 0 counts all clicks equally."""
+    utility: LearnedUtility | None = None
+    """The utility learned from rated pages; it replaces λ and the diversity."""
 
     # ------------------------------------------------------------------ learning
 
@@ -77,8 +81,10 @@ class ClickLabel(ScoreModel):
         return self.scale.expected_gain(self.labels, sums[:, 0], sums[:, 1])
 
     def score(self, data: Dataset) -> Floats:
-        """The expected utility; with diversity, scores that fall along a page filled from the top."""
+        """The expected utility; with diversity or a learned utility, scores that fall down a filled page."""
         gain, click = self.expected_gain(data), self.click_probability(data)
+        if self.utility is not None:
+            return useful_places(self, data, gain, click, self.utility)
         utility: Floats = (1.0 - self.mix) * gain + self.mix * click
         if self.diversity == 0:
             return utility
@@ -150,6 +156,8 @@ class ClickLabel(ScoreModel):
             "features": self.layout.features, "positions": self.layout.positions, "slots": self.layout.slots,
             "mix": self.mix, "diversity": self.diversity,
         }  # fmt: skip
+        if self.utility is not None:
+            values |= {f"utility_{name}": value for name, value in asdict(self.utility).items()}
         return Parts(values, arrays)
 
     @classmethod
@@ -173,7 +181,18 @@ class ClickLabel(ScoreModel):
             raise ValueError("the numbers of grades and boundaries do not match")
         if (scale.variance < 0).any() or (np.diff(scale.levels) <= 0).any():
             raise ValueError("grades must rise, and variances must not be negative")
-        return cls(layout, both[0], both[1], scale, parts.number("mix"), parts.number("diversity"))
+        utility = None
+        if "utility_bias" in parts.values:
+            utility = LearnedUtility(*(parts.number(f"utility_{f.name}") for f in fields(LearnedUtility)))
+        return cls(layout, both[0], both[1], scale, parts.number("mix"), parts.number("diversity"), utility)
+
+    @property
+    def remark(self) -> str:
+        """One line for the user after training."""
+        if self.utility is None:
+            return ""
+        weights = f"clicks {self.utility.clicks:.3g}, gains {self.utility.gains:.3g}"
+        return f"learned utility: weights of {weights}"
 
     def check_features(self, features: int) -> None:
         if self.layout.features != features:

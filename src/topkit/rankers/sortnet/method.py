@@ -75,8 +75,9 @@ class SortNet:
     In each round the network of :class:`~topkit.rankers.sortnet.comparator.Comparator` sorts the training and
     validation documents (merge sort). Pairs with different labels that it compares wrongly are added to the
     pairs of earlier rounds. The network is trained on them by squared error plus ½·l2·‖weights‖² per pair
-    (L-BFGS), and the epoch with the smallest error on the validation pairs goes to the next round. Training
-    ends when sorting makes no new error, or after ``rounds``. The round with the best metric on validation
+    (L-BFGS), and the epoch with the smallest error on the validation pairs goes to the next round. With
+    ``restart``, each round trains a new random network instead, as published. Training ends when sorting
+    makes no new error, or after ``rounds``. The round with the best metric on validation
     data (on training data without) is kept. Rigutini, Papini, Maggini & Scarselli, LR4IR 2008.
 
     >>> import topkit as tk
@@ -93,6 +94,9 @@ class SortNet:
     rounds: Annotated[int, Setting("Largest number of rounds of sorting and training.", low=1)] = 20
     epochs: Annotated[int, Setting("L-BFGS steps per round.", low=1)] = 50
     l2: Annotated[float, Setting("Weight penalty per pair.", low=0, search=(1e-3, 1e-2, 1e-1))] = 0.01
+    restart: Annotated[
+        bool, Setting("Whether each round trains a new random network, as published, or the last one.")
+    ] = False
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -119,7 +123,10 @@ class SortNet:
             if not has_new_errors:
                 trace.reason = trace.reason or "settled"
                 going = False
-            if going:
+            if going and len(train.known):
+                if self.restart:
+                    seed = job.seed + trace.steps + 1
+                    comparator = Comparator.random(job.train.n_features, self.hidden, seed)
                 comparator = self._trained(comparator, train, valid)
         return replace(best, cyclic=best.intransitivity(judged.data, seed=job.seed)), [trace]
 
@@ -129,8 +136,6 @@ class SortNet:
 
         pairs = train.pairs()
         total = float(pairs.weight.sum())
-        if total == 0:
-            return start
         checks = valid.pairs() if valid is not None and len(valid.known) else None
 
         def objective(vector: Floats) -> tuple[float, Floats]:

@@ -16,6 +16,7 @@ from topkit.studies.kinds.labelling import LABELLING
 from topkit.studies.kinds.learning_curve import LEARNING_CURVE
 from topkit.studies.kinds.sigma import SIGMA
 from topkit.studies.kinds.top_k import TOP_K
+from topkit.studies.kinds.user_study import USER_STUDY
 
 KINDS: dict[str, Kind[Any, Any]] = {
     "compare": COMPARE,
@@ -27,6 +28,7 @@ KINDS: dict[str, Kind[Any, Any]] = {
     "calibration": CALIBRATION,
     "fusion": FUSION,
     "labelling": LABELLING,
+    "user-study": USER_STUDY,
     "budget": BUDGET,
     "clicks": CLICKS,
 }

@@ -85,7 +85,8 @@ class ByHand(Body):
 class Assign(Body):
     """How to assign topics.
 
-    ``cyclic``: as in the paper; everybody uses both tools, and nobody sees a query in both.
+    ``cyclic``: as in the paper; everybody uses both tools, and nobody sees a query in both. With four or more
+    assessors, two judge each topic in each tool; with two or three, one does.
     ``overlap``: every topic is judged by ``copies`` assessors in each tool. ``hand``: as listed.
     """
 

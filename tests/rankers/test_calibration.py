@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
@@ -182,29 +180,3 @@ def test_ideal_dcg_by_its_definition() -> None:
 def test_unknown_calibrations_are_refused() -> None:
     with pytest.raises(tk.InputError, match="unknown calibration 'platt'"):
         calibrate(np.zeros((2, 2)), some_truth(0)[1], ["platt"])
-
-
-@given(
-    st.integers(0, 10**6), st.integers(2, 8), st.integers(2, 5), st.sampled_from([1.0, 1.5, 2.0, 4.0, np.inf])
-)
-def test_proposition_1(seed: int, n: int, K: int, q: float) -> None:
-    """EDCG(best order) − EDCG(order by v) ≤ ‖(c_rank(v) − c_rank(best))·z‖_p·‖p − p*‖_q for 1/p + 1/q = 1."""
-    rng = np.random.default_rng(seed)
-    true, guess = rng.dirichlet(np.full(K, 0.7), n), rng.dirichlet(np.full(K, 0.7), n)
-    mixed = rng.random()
-    guess = mixed * guess + (1 - mixed) * true  # near and far
-    z = np.exp2(np.arange(K)) - 1
-    discount = 1 / np.log2(np.arange(2, n + 2))
-
-    def discounts_of(values: Floats) -> Floats:
-        """The discount that each document gets when they are ordered by these values."""
-        discounts = np.empty(n)
-        discounts[np.argsort(-values, kind="stable")] = discount
-        return discounts
-
-    bayes, v = true @ z, guess @ z
-    by_bayes, by_v = discounts_of(bayes), discounts_of(v)
-    excess = by_bayes @ bayes - by_v @ bayes
-    p = np.inf if q == 1.0 else 1.0 if q == np.inf else q / (q - 1)
-    factor = np.linalg.norm(np.outer(by_v - by_bayes, z).ravel(), p)
-    assert -1e-12 <= excess <= factor * np.linalg.norm((guess - true).ravel(), q) + 1e-12

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,9 +16,14 @@ from topkit.rankers.mixture.calibration import (
     REGRESSION_CALIBRATIONS,
     calibrate,
     sigmoid_objective,
+    truth_of,
 )
 from topkit.rankers.mixture.heads import mixed_gain, monomial_values
+from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.mixture.targets import TARGETS, Truth, entropy_weighted, soft_ndcg
+from topkit.rankers.multiclass.adaboost import Plan
+from topkit.rankers.multiclass.adaboost_mh import train_boosted
+from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
 GAINS = np.array([0.0, 1.0, 3.0])
@@ -105,6 +112,55 @@ def test_probability_calibrations_come_nearer_to_the_truth(name: str) -> None:
         assert reached < divergence(p, np.full_like(p, 1 / 3))
     else:
         assert reached < divergence(p, shift.probabilities(fresh))
+
+
+def grid_minimum(scores: Floats, truth: Truth, name: str) -> tuple[float, Floats, float]:
+    """The lowest value of a target over a grid of slopes and centres; its place, and the value of the fit."""
+    centre, spread = float(scores.mean()), float(scores.std())
+    u = (scores - centre) / spread
+    grid = [np.array([a, b]) for a in np.linspace(-2.0, 3.0, 41) for b in np.linspace(-3.0, 3.0, 41)]
+    values = [sigmoid_objective(theta, u, truth, TARGETS[name])[0] for theta in grid]
+    a, b = calibrate(scores, truth, [name])[0].numbers
+    fitted = np.array([np.log(a * spread), (b - centre) / spread])
+    return min(values), grid[int(np.argmin(values))], sigmoid_objective(fitted, u, truth, TARGETS[name])[0]
+
+
+@pytest.mark.parametrize("name", ["log-sigmoid", "expected-label"])
+def test_targets_with_a_minimum_are_minimised(name: str) -> None:
+    """No slope and centre of a grid has a lower value than the fit: nothing pulls it elsewhere."""
+    _, scores, truth = known_posteriors(6, 1000)
+    lowest, _, fitted = grid_minimum(scores, truth, name)
+    assert fitted <= lowest + 1e-9
+
+
+def test_soft_ndcg_is_not_pulled_to_the_log_sigmoid_fit() -> None:
+    """Soft DCG has several minima, so the fit need not find the lowest one, but it goes most of the way."""
+    _, scores, truth = known_posteriors(6, 1000)
+    lowest, _, fitted = grid_minimum(scores, truth, "soft-ndcg")
+    log_sigmoid = calibrate(scores, truth, ["log-sigmoid"])[0]
+    start = TARGETS["soft-ndcg"](log_sigmoid.probabilities(scores), truth)[0]
+    assert fitted < start
+    assert fitted - lowest < 0.5 * (start - lowest)
+
+
+@pytest.mark.real_data
+def test_sigmoids_of_real_classifiers_differ(real_data: Path) -> None:
+    """MQ2008 Fold1, 100 trees of 8 leaves: soft NDCG has a minimum with a slope far from the log-sigmoid's.
+
+    The three targets with a minimum reach that of a grid of 1681 slopes and centres.
+    """
+    train = tk.read_letor(real_data / "MQ2008" / "Fold1" / "train.txt")
+    split = CalibrationSplit.of(Job(train, None, tk.ranker("adaboost-mh").measure()), 0.2)
+    source = train_boosted(split, split.classes, Plan("tree", 8, 100), (100,)).source
+    data = split.view("calibrate")
+    classes = split.classes.index(split.grades_in(split.calibration_queries))
+    truth = truth_of(data, classes, split.classes.gains, np.ones(data.n_queries))
+    scores = source.outputs(data)[0]
+    for name in ("log-sigmoid", "expected-label", "soft-ndcg"):
+        lowest, _, fitted = grid_minimum(scores, truth, name)
+        assert fitted <= lowest + 1e-6
+    slopes = {name: calibrate(scores, truth, [name])[0].numbers[0] for name in TARGETS}
+    assert slopes["soft-ndcg"] > 2 * slopes["log-sigmoid"]
 
 
 def test_log_sigmoid_finds_the_slope_and_the_centre() -> None:

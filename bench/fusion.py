@@ -1,7 +1,7 @@
 """Rank aggregation: robustness to random rankers, planted models, LETOR-agg, and speed compared with ranx.
 
-``python -m bench.fusion`` runs everything; ``python -m bench.fusion robustness`` (or ``trec3``,
-``letor``, ``planted``, ``speed``, ``cost``) one part. Plots go to the folder ``bench/results``.
+``python -m bench.fusion`` runs everything; ``python -m bench.fusion robustness`` (or ``inference``,
+``trec3``, ``letor``, ``planted``, ``speed``, ``cost``) one part. Plots go to the folder ``bench/results``.
 """
 
 from __future__ import annotations
@@ -107,6 +107,28 @@ def plot_levels(table: dict[str, dict[int, np.ndarray]]) -> None:
         axis.set(xlabel="random rankers among 40", ylabel=title)
     axes[0].legend()
     save(figure, "robustness.png")
+
+
+def inference(levels: Sequence[int] = (0, 30), draws: int = 2) -> None:
+    """Top-100 lists of 38 systems, as in the paper: sampled and Borda inference of mallows, and others."""
+    runs, judgments = trec3_runs()
+    lists = cut_runs([run for run in runs if np.diff(run.ptr).min() >= 100], 100, 50)
+    methods: dict[str, dict[str, Any]] = {
+        "mallows": {},
+        "mallows inference=borda": {"inference": "borda"},
+        "mallows estimate=borda": {"estimate": "borda"},
+        "mallows both=borda": {"estimate": "borda", "inference": "borda"},
+        **{name: {} for name in ("ulara", "combmnz", "borda", "agreement")},
+    }
+    for level in levels:
+        for name, settings in methods.items():
+            found = []
+            for draw in range(draws if level else 1):
+                mixed = replace_by_random(lists, level, seed=1000 * level + draw, length=100)
+                fused = fuse(mixed, name.split()[0], seed=draw, **settings).run
+                found.append(measure(judgments, fused, ("p@10", "p@30", "map")))
+            values = "  ".join(f"{v:.4f}" for v in np.mean(found, axis=0))
+            print(f"{level:3} random of {len(lists)}: {name:<24} P@10, P@30, MAP {values}", flush=True)
 
 
 # -- clean runs, LETOR-agg, planted models -------------------------------------------------------------------
@@ -340,6 +362,7 @@ PARTS = {
     "planted": planted,
     "trec3": trec3,
     "robustness": robustness,
+    "inference": inference,
     "letor": letor,
     "speed": speed,
     "cost": cost,

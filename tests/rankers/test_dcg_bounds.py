@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,3 +102,10 @@ def test_probabilities_of_zero_are_refused() -> None:
         divergence_bound(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]), np.array([0.0, 1.0]))
     with pytest.raises(ValueError, match="epsilon"):
         divergence_bound(np.full((1, 2), 0.5), np.full((1, 2), 0.5), np.array([0.0, 1.0]), 0.7)
+
+
+def test_the_examples_of_the_guide_run() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "tune-and-mix.md"
+    result = doctest.testfile(str(guide), module_relative=False)
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -109,26 +109,29 @@ def plot_levels(table: dict[str, dict[int, np.ndarray]]) -> None:
     save(figure, "robustness.png")
 
 
-def inference(levels: Sequence[int] = (0, 30), draws: int = 2) -> None:
-    """Top-100 lists of 38 systems, as in the paper: sampled and Borda inference of mallows, and others."""
+def inference(levels: Sequence[int] = (0, 30), draws: int = 3) -> None:
+    """Top-100 lists of 38 systems, as in the paper: inference of mallows by sampling and by Borda count."""
     runs, judgments = trec3_runs()
     lists = cut_runs([run for run in runs if np.diff(run.ptr).min() >= 100], 100, 50)
-    methods: dict[str, dict[str, Any]] = {
-        "mallows": {},
-        "mallows inference=borda": {"inference": "borda"},
-        "mallows estimate=borda": {"estimate": "borda"},
-        "mallows both=borda": {"estimate": "borda", "inference": "borda"},
-        **{name: {} for name in ("ulara", "combmnz", "borda", "agreement")},
-    }
     for level in levels:
-        for name, settings in methods.items():
-            found = []
-            for draw in range(draws if level else 1):
-                mixed = replace_by_random(lists, level, seed=1000 * level + draw, length=100)
-                fused = fuse(mixed, name.split()[0], seed=draw, **settings).run
-                found.append(measure(judgments, fused, ("p@10", "p@30", "map")))
-            values = "  ".join(f"{v:.4f}" for v in np.mean(found, axis=0))
-            print(f"{level:3} random of {len(lists)}: {name:<24} P@10, P@30, MAP {values}", flush=True)
+        found: dict[str, list[list[float]]] = {}
+        for draw in range(draws if level else 1):
+            mixed = replace_by_random(lists, level, seed=1000 * level + draw, length=100)
+            fusion = fuse(mixed, "mallows", seed=draw)
+            assert fusion.theta is not None
+            theta = np.array([fusion.theta[run.name] for run in mixed])
+            fused = {"mallows, inference=sampled": fusion.run}
+            # the same order as with inference="borda", without fitting again
+            weights = {"mallows, inference=borda": np.exp(-theta), "Borda weighted by |θ|": np.abs(theta)}
+            for name, each in weights.items():
+                fused[name] = fuse(mixed, "weighted-borda", weights=each.tolist()).run
+            for name in ("ulara", "combmnz", "borda", "agreement"):
+                fused[name] = fuse(mixed, name, seed=draw).run
+            for name, run in fused.items():
+                found.setdefault(name, []).append(measure(judgments, run, ("p@10", "p@30", "map")))
+        for name, rows in found.items():
+            values = "  ".join(f"{value:.4f}" for value in np.mean(rows, axis=0))
+            print(f"{level:3} random of {len(lists)}: {name:<28} P@10, P@30, MAP {values}", flush=True)
 
 
 # -- clean runs, LETOR-agg, planted models -------------------------------------------------------------------

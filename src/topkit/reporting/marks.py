@@ -42,7 +42,7 @@ def near_best_marks(
     σ is the standard deviation of the best system's mean: that of its values per query over √queries. The
     mark is not a test: it ignores that the systems were measured on the same queries.
     """
-    marks = {}
+    marks: dict[tuple[str, str], str] = {}
     for column in metrics:
         sign = 1 if metric(column).measure.greater_is_better else -1
         best = max(evaluations, key=lambda system: sign * evaluations[system].mean[column])

@@ -49,9 +49,8 @@ class Settings:
     ] = 3
     keep: Annotated[int, Setting("Documents of a fused run that are kept per query.", low=1)] = 1000
     depth: Annotated[
-        int | None,
-        Setting("Documents of each run that are used, also for random runs; none uses all.", low=1),
-    ] = None
+        int, Setting("Documents of each run that are used, also of random ones; 0 uses all.", low=0)
+    ] = 0
 
 
 @dataclass(frozen=True)

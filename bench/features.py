@@ -1,11 +1,11 @@
-"""Corpus to data set: quality on Cranfield and WikiQA, and speed against bm25s. ``python -m bench.features``
+"""Corpus to data set: quality on Cranfield, and speed against bm25s. ``python -m bench.features``
 
-Name parts to run only those: ``python -m bench.features cranfield sentences speed linear``.
+Name parts to run only those: ``python -m bench.features cranfield speed linear``. Sentence selection on
+WikiQA is the study ``examples/sentences.toml``.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,36 +22,21 @@ import topkit as tk
 from bench.timing import best_of, show
 from topkit.features import (
     LINK_FEATURES,
-    SENTENCE_FEATURES,
     STOP_WORDS,
-    Analyser,
-    Background,
     Candidates,
     Document,
-    Judged,
-    Language,
     LinkGraph,
     analyse_queries,
-    best_depth,
-    best_threshold,
     build_dataset,
     build_index,
     extract,
     feature_names,
-    keep_depth,
-    keep_threshold,
-    kept_quality,
     link_features,
     read_cranfield_qrels,
     read_documents,
     read_queries,
-    read_synonyms,
-    sentence_dataset,
 )
 from topkit.features.analyser import WORD
-
-WORDNET = os.environ.get("TOPKIT_WORDNET", "/usr/share/wordnet")
-"""Where Debian's package wordnet-base puts the database; without it synonyms are left out."""
 
 Fit = Callable[[tk.Dataset, tk.Dataset], Callable[[tk.Dataset], NDArray[np.float64]]]
 
@@ -126,98 +110,6 @@ def cranfield() -> None:
     for name, evaluation in evaluations.items():
         print(f"{name:<14} NDCG@10 {evaluation.mean['ndcg@10']:.4f}   MAP {evaluation.mean['map']:.4f}")
     print(tk.compare(evaluations, "ndcg@10", baseline="BM25", test="randomisation"))
-
-
-def wikiqa(folder: Path, part: str) -> list[Judged]:
-    """The questions of a part with their candidate sentences."""
-    columns = [
-        (folder / part / name).read_text(encoding="utf-8").splitlines()
-        for name in ("id.txt", "a.toks", "b.toks", "sim.txt")
-    ]
-    groups: dict[str, tuple[str, list[str], list[float]]] = {}
-    for qid, question, sentence, label in zip(*columns, strict=True):
-        _, sentences, labels = groups.setdefault(qid, (question, [], []))
-        sentences.append(sentence)
-        labels.append(float(label))
-    return [Judged(f"{part}-{qid}", *group) for qid, group in groups.items()]
-
-
-def support_vectors(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
-    """Support vector regression with a radial kernel on standardised features, C by validation."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVR
-
-    heavy = 1.0 + 4.0 * train.y  # one sentence in ten is relevant
-    models = [
-        make_pipeline(StandardScaler(), SVR(C=C, epsilon=0.02)).fit(
-            train.X, train.y, svr__sample_weight=heavy
-        )
-        for C in (0.1, 1.0)
-    ]
-    best = max(models, key=lambda model: tk.evaluate(valid, model.predict(valid.X), "rprec").mean["rprec"])
-    return lambda data: np.asarray(best.predict(data.X), np.float64)
-
-
-def regression_trees(train: tk.Dataset, valid: tk.Dataset) -> Callable[[tk.Dataset], NDArray[np.float64]]:
-    """Boosted trees on single sentences, as in the paper; size and weights chosen by validation."""
-    import lightgbm
-
-    models = []
-    for leaves in (2, 4, 8):
-        for weight in (1.0, 3.0, 10.0):
-            model = lightgbm.LGBMClassifier(
-                n_estimators=200,
-                learning_rate=0.05,
-                num_leaves=leaves,
-                scale_pos_weight=weight,
-                random_state=0,
-                n_jobs=2,
-                verbosity=-1,
-            )
-            models.append(model.fit(train.X, train.y.astype(int)))
-
-    def score(model: Any, data: tk.Dataset) -> NDArray[np.float64]:
-        return np.asarray(model.predict_proba(data.X)[:, 1])
-
-    best = max(models, key=lambda model: tk.evaluate(valid, score(model, valid), "rprec").mean["rprec"])
-    return lambda data: score(best, data)
-
-
-def sentences() -> None:
-    """WikiQA: three learners against the language model, R-precision, and F1 by depth and by threshold."""
-    folder = real_data_folder()
-    if folder is None:
-        print("WikiQA is not at hand: set TOPKIT_DATA")
-        return
-    parts = {part: wikiqa(folder / "wikiqa", part) for part in ("train", "dev", "test")}
-    analyser = Analyser()
-    background = Background.of((s for one in parts["train"] for s in one.sentences), analyser)
-    language = Language(analyser, read_synonyms(WORDNET) if Path(WORDNET).is_dir() else {})
-    print(f"synonyms: {len(language.synonyms):,} terms")
-    sets = {}
-    for part, judged in parts.items():
-        made = sentence_dataset(judged, background, language)
-        sets[part] = made.select(np.maximum.reduceat(made.y, made.ptr[:-1]) > 0)
-        print(f"{part}: {sets[part].n_queries} questions, {len(sets[part])} sentences")
-    train, valid, test = sets["train"], sets["dev"], sets["test"]
-    methods: dict[str, Callable[[tk.Dataset], NDArray[np.float64]]] = {
-        "LM": lambda data: data.X[:, SENTENCE_FEATURES.index("lm")].astype(np.float64),
-        "RankSVM": ranksvm(train, valid),
-        "SVR": support_vectors(train, valid),
-        "boosted trees": regression_trees(train, valid),
-    }
-    evaluations = {}
-    print(f"{'':<14} R-precision   F1 by depth        F1 by threshold (both chosen on dev)")
-    for name, score in methods.items():
-        evaluations[name] = tk.evaluate(test, score(test), "rprec", "ranklib")
-        depth, limit = best_depth(valid, score(valid)), best_threshold(valid, score(valid))
-        by_depth = kept_quality(test, keep_depth(test, score(test), depth)).f1
-        by_threshold = kept_quality(test, keep_threshold(score(test), limit)).f1
-        value = evaluations[name].mean["rprec"]
-        row = f"{by_depth:.4f} (k = {depth})     {by_threshold:.4f} (from {limit:.3f})"
-        print(f"{name:<14} {value:.4f}        {row}", flush=True)
-    print(tk.compare(evaluations, "rprec", baseline="LM"))
 
 
 def generated_texts(documents: int, words: int, seed: int = 0) -> list[str]:
@@ -331,7 +223,6 @@ def plot_growth(rows: list[tuple[int, float, float]], path: Path) -> None:
 
 PARTS: dict[str, Callable[[], None]] = {
     "cranfield": cranfield,
-    "sentences": sentences,
     "speed": speed,
     "linear": linear,
 }

@@ -1,7 +1,7 @@
 """Rank aggregation: robustness to random rankers, planted models, LETOR-agg, and speed compared with ranx.
 
-``python -m bench.fusion`` runs everything; ``python -m bench.fusion robustness`` (or ``trec3``,
-``letor``, ``planted``, ``speed``, ``cost``) one part. Plots go to the folder ``bench/results``.
+``python -m bench.fusion`` runs everything; ``python -m bench.fusion robustness`` (or ``inference``,
+``trec3``, ``letor``, ``planted``, ``speed``, ``cost``) one part. Plots go to the folder ``bench/results``.
 """
 
 from __future__ import annotations
@@ -107,6 +107,31 @@ def plot_levels(table: dict[str, dict[int, np.ndarray]]) -> None:
         axis.set(xlabel="random rankers among 40", ylabel=title)
     axes[0].legend()
     save(figure, "robustness.png")
+
+
+def inference(levels: Sequence[int] = (0, 30), draws: int = 3) -> None:
+    """Top-100 lists of 38 systems, as in the paper: inference of mallows by sampling and by Borda count."""
+    runs, judgments = trec3_runs()
+    lists = cut_runs([run for run in runs if np.diff(run.ptr).min() >= 100], 100, 50)
+    for level in levels:
+        found: dict[str, list[list[float]]] = {}
+        for draw in range(draws if level else 1):
+            mixed = replace_by_random(lists, level, seed=1000 * level + draw, length=100)
+            fusion = fuse(mixed, "mallows", seed=draw)
+            assert fusion.theta is not None
+            theta = np.array([fusion.theta[run.name] for run in mixed])
+            fused = {"mallows, inference=sampled": fusion.run}
+            # the same order as with inference="borda", without fitting again
+            weights = {"mallows, inference=borda": np.exp(-theta), "Borda weighted by |θ|": np.abs(theta)}
+            for name, each in weights.items():
+                fused[name] = fuse(mixed, "weighted-borda", weights=each.tolist()).run
+            for name in ("ulara", "combmnz", "borda", "agreement"):
+                fused[name] = fuse(mixed, name, seed=draw).run
+            for name, run in fused.items():
+                found.setdefault(name, []).append(measure(judgments, run, ("p@10", "p@30", "map")))
+        for name, rows in found.items():
+            values = "  ".join(f"{value:.4f}" for value in np.mean(rows, axis=0))
+            print(f"{level:3} random of {len(lists)}: {name:<28} P@10, P@30, MAP {values}", flush=True)
 
 
 # -- clean runs, LETOR-agg, planted models -------------------------------------------------------------------
@@ -340,6 +365,7 @@ PARTS = {
     "planted": planted,
     "trec3": trec3,
     "robustness": robustness,
+    "inference": inference,
     "letor": letor,
     "speed": speed,
     "cost": cost,

@@ -1,7 +1,7 @@
 """Tune and mix against its parts, one part for each claim of the guide.
 
-``python -m bench.mix [mq2008] [ohsumed] [bandit] [fold] [speed] [members]``; the studies are
-``examples/calibration.toml`` and ``examples/mix-curve.toml``.
+``python -m bench.mix [mq2008] [ohsumed] [bandit] [direction] [sigmoids] [fold] [speed] [members]``; the
+studies are ``examples/calibration.toml``, ``examples/mix-curve.toml`` and ``examples/tm-tables.toml``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from tests.support.real_data import real_data_folder
 
 import topkit as tk
-from topkit.rankers.mixture import Mixture, member_rows, member_table
+from topkit.rankers.mixture import TARGETS, Mixture, member_rows, member_table
+from topkit.rankers.mixture.calibration import fit_sigmoids, truth_of
 from topkit.rankers.mixture.members import Measurement, measure_members
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
+from topkit.rankers.multiclass.adaboost_mh import train_boosted
 from topkit.rankers.tune_and_mix import TuneAndMix
 from topkit.scorers import Job
 
@@ -140,6 +142,37 @@ def bandit(*bases: tuple[str, int]) -> None:
 BASES = (("tree", 2), ("tree", 8), ("product", 3))
 
 
+def direction() -> None:
+    """NDCG@10 on data where a query-constant feature decides the direction of another one."""
+    train, test = (_direction_data(seed) for seed in (0, 1))
+    for name in ("adaboost-mh", "tune-and-mix", "lambdamart"):
+        for normalise in ("auto", "min-max"):
+            fitted = tk.ranker(name, normalise=normalise).fit(train)
+            value = tk.evaluate(test, fitted.score(test), "ndcg@10").mean["ndcg@10"]
+            print(f"{name}, normalise={normalise}: NDCG@10 {value:.4f}", flush=True)
+
+
+def _direction_data(seed: int, queries: int = 100, documents: int = 20) -> tk.Dataset:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (documents * queries, 3)).astype(np.float32)
+    X[:, 2] = np.repeat(rng.choice([-1.0, 1.0], queries), documents)
+    y = np.digitize(X[:, 0] * X[:, 2] + 0.1 * rng.normal(size=len(X)), [0.5, 0.8])
+    return tk.Dataset.build(X, y, np.repeat(np.arange(queries), documents))
+
+
+def sigmoids() -> None:
+    """Slope and centre of the five sigmoid calibrations of a boosted classifier on MQ2008 Fold1."""
+    train = fold("MQ2008", 1)[0]
+    split = CalibrationSplit.of(Job(train, None, tk.ranker("adaboost-mh").measure()), 0.2)
+    source = train_boosted(split, split.classes, Plan("tree", 8, 100), (100,)).source
+    data = split.view("calibrate")
+    classes = split.classes.index(split.grades_in(split.calibration_queries))
+    truth = truth_of(data, classes, split.classes.gains, np.ones(data.n_queries))
+    scores = source.outputs(data)[0]
+    for name, (a, b) in fit_sigmoids(scores, truth, tuple(TARGETS)).items():
+        print(f"{name}: a {a:.2f}, b {b:.2f}")
+
+
 def widened(data: tk.Dataset) -> tk.Dataset:
     """136 features from 46."""
     scaled = tk.normalise(data, "z-score").X
@@ -220,6 +253,8 @@ PARTS: dict[str, Callable[[], None]] = {
     "ohsumed": ohsumed,
     "bandit": bandit,
     **{f"bandit-{form}-{size}": partial(bandit, (form, size)) for form, size in BASES},
+    "direction": direction,
+    "sigmoids": sigmoids,
     "fold": fold_time,
     "speed": speed,
     "members": members,

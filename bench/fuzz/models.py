@@ -23,6 +23,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "network": ("listnet", {"scorer": "mlp", "epochs": 2, "hidden": (3,)}),
     "trees": ("lambdamart", {"trees": 3, "leaves": 4, "min_leaf": 2}),
     "steps": ("rankboost", {"rounds": 3, "thresholds": 4}),
+    "radial-kernel": ("ranksvm-rbf", {"points": 5, "gamma": 0.3, "C": 0.1}),
     "comparator": ("sortnet", {"rounds": 1, "epochs": 2, "hidden": 2}),
     "click-label": ("click-label", {"slots": 16}),
     "mixture": (

@@ -29,6 +29,7 @@ def variants() -> list[tuple[str, str, str]]:
             method: Any = tk.ranker(name, **({"scorer": scorer} if scorer else {})).method
             own = () if method.normalisation == "none" else ("auto",)
             found += [(name, scorer, normalise) for normalise in (*own, "none")]
+    found += [("listnet", scorer, "raw+z-score") for scorer in SCORERS]
     return found
 
 

@@ -182,6 +182,28 @@ def test_planted_rankers_are_told_apart(seed: int) -> None:
     assert far(fusion.run) < far(quick.run) < far(tk.aggregate(runs, "borda"))
 
 
+@pytest.mark.parametrize("estimate", ["metropolis", "borda"])
+def test_borda_inference_is_the_borda_count_with_weights_of_theta(estimate: str) -> None:
+    """The paper's alternative to sampling: rank by Σ_i exp(−θ_i)·(k + 1 − rank of the document in list i)."""
+    runs = noisy_runs(4, 3, queries=4)
+    fusion = fuse(runs, "mallows", estimate=estimate, inference="borda", seed=1)
+    assert fusion.theta is not None
+    assert fusion.weights is not None
+    raised = {name: np.exp(-theta) for name, theta in fusion.theta.items()}
+    assert fusion.weights == pytest.approx({name: w / sum(raised.values()) for name, w in raised.items()})
+    longest = {q: max(len(run[q]) for run in runs) for q in runs[0]}
+    for q in fusion.run:
+        points: dict[str, float] = {}
+        for run in runs:
+            for place, (doc, _) in enumerate(run[q], 1):
+                points[doc] = points.get(doc, 0.0) + raised[run.name] * (longest[q] + 1 - place)
+        assert dict(fusion.run[q]) == pytest.approx(points)
+    sampled = fuse(runs, "mallows", estimate=estimate, seed=1)
+    assert sampled.theta == fusion.theta
+    with pytest.raises(InputError, match="use inference='sampled'"):
+        fuse(runs, "mallows", inference="borda", places=True)
+
+
 def test_random_top_lists_get_no_say() -> None:
     fusion = fuse(noisy_runs(4, 6, queries=8), "mallows")
     assert fusion.theta is not None

@@ -137,6 +137,37 @@ def test_arms_that_used_to_follow_earn_too() -> None:
     assert pull == pytest.approx([0.0, 0.6, 0.2])
 
 
+def test_one_draw_takes_the_drawn_feature() -> None:
+    """The paper's Exp3.G draws one feature for each choice: here it is the one that cannot separate classes.
+
+    Feature 1 separates the classes and feature 0 does not. A chance below the reach of feature 0 draws it,
+    so the stump is its best threshold; with two draws, one of each, the better one is taken.
+    """
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 1.0]], np.float32)
+    classes = np.array([0, 0, 1, 1, 1])
+    signed = start_weights(classes, 2, np.array([1.0, 1.1, 1.0, 1.3, 1.0]))
+    bins, sizes = (X.T > 0.5).astype(np.uint8), np.array([1, 1])
+    rows, nodes = np.empty(5, np.int64), np.empty((2, 4), np.int64)
+    bounds, votes = np.empty((2, 2), np.int64), np.empty((2, 2), np.int8)
+    found = []
+    for chances in ([0.3], [0.3, 0.7]):
+        draws = np.tile(chances, (4, 1))
+        kernels.grow_tree(bins, sizes, signed, 2, np.array([0.5, 1.0]), draws, rows, nodes, bounds, votes)
+        found.append(int(nodes[0, 0]))
+    assert found == [0, 1]
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_the_number_of_draws_is_a_setting(draws: int) -> None:
+    fitted = tk.ranker("adaboost-mh", search="bandit", draws=draws, rounds=20, size=2)
+    data, _ = some_data(5)
+    scores = fitted.fit(data).score(data)
+    other = tk.ranker("adaboost-mh", search="bandit", draws=draws + 4, rounds=20, size=2).fit(data)
+    assert not np.array_equal(scores, other.score(data))
+    with pytest.raises(tk.InputError, match="draws must be an integer of at least 1"):
+        tk.ranker("adaboost-mh", draws=0)
+
+
 def test_a_damaged_tree_is_refused() -> None:
     data, classes = some_data()
     model, _ = boost(data, start_weights(classes, 3, np.ones(len(classes))), Plan("tree", 4, 3))

@@ -56,7 +56,7 @@ def test_exponential_weights_by_hand() -> None:
 def test_the_strength_is_chosen_among_neighbours() -> None:
     """Measures 0, 5, 0, 3, 3, 3: the mean of three is largest at the last ones, the lone peak is luck."""
     values = dict(zip([0.0, 10.0, 20.0, 30.0, 40.0, 50.0], [0, 5, 0, 3, 3, 3], strict=True))
-    assert best_strength(lambda c: values[c], list(values)) == 40.0
+    assert best_strength(lambda c: values[c], list(values)) == (40.0, 3)
 
 
 def test_the_mixture_is_the_sum_of_its_members(fitted: tk.rankers.Learner) -> None:
@@ -89,6 +89,28 @@ def test_variants_take_the_members_they_say(measurement: Measurement) -> None:
             assert len(used) > 1
         if name.startswith("exp-"):
             assert {member.head.probabilistic for member in used} == {name == "exp-cpc"}
+
+
+def test_one_number_of_rounds_is_chosen_for_all_boosted_members(measurement: Measurement) -> None:
+    """The members of each stage, mixed by hand with every c; the best stage and its c are kept."""
+    mixture = measurement.mixture
+    measures = np.array([member.measure for member in mixture.members])
+    boosted = np.array([mixture.sources[member.source].model.boosted for member in mixture.members])
+    stage = np.array([mixture.sources[member.source].stages[member.stage] for member in mixture.members])
+    assert set(stage[boosted]) == {5, 10}
+    reached = {}
+    for rounds in (5, 10):
+        part = ~boosted | (stage == rounds)
+
+        def judge(c: float, part: Any = part) -> float:
+            return measurement.measured.mean(exponential_weights(measures, part, c) @ measurement.scores)
+
+        reached[rounds] = best_strength(judge)
+    best = max(reached, key=lambda rounds: reached[rounds][1])
+    chosen = measurement.weighed("exp", one_stage=True)
+    used = np.array([member.weight > 0 for member in chosen.members])
+    assert set(stage[used & boosted]) <= {best}
+    assert chosen.strength == reached[best][0]
 
 
 def test_mixed_probabilities_give_the_mixed_score(measurement: Measurement) -> None:

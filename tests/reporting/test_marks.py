@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from topkit.cli import command_line
 from topkit.metrics import CONVENTIONS, Evaluation, metric
-from topkit.reporting.marks import interval_direction, mark, significance_marks
+from topkit.reporting.marks import interval_direction, mark, near_best_marks, significance_marks
 from topkit.studies.showing import score_table
 
 SMALLER = "wkt"
@@ -52,6 +52,20 @@ def test_eval_prints_the_mark_of_a_study(tmp_path: Path) -> None:
     lines = output.splitlines()
     assert lines[2].split() == ["good", "0.0000▲"]
     assert "better or worse than bad" in lines[-1]
+
+
+def test_marks_within_one_sigma_of_the_best() -> None:
+    """Values 0, 1, 0, 1 have the mean 0.5 and the variance 1/3, so σ of the mean is √(1/12) = 0.2887."""
+    values = {"best": [0.0, 1.0, 0.0, 1.0], "near": [0.22] * 4, "far": [0.21] * 4}
+    evaluations = {name: evaluation(row, "rr") for name, row in values.items()}
+    marks, note = near_best_marks(evaluations, ["rr"])
+    assert marks == {("best", "rr"): "°", ("near", "rr"): "°"}
+    assert "not a test" in note
+    both = score_table(evaluations, ["rr"], "caption", baseline="best", sigma=True)
+    assert both.marks["near", "rr"] == "°"
+    assert both.notes[-1] == note
+    smaller = {name: evaluation([-value for value in row], SMALLER) for name, row in values.items()}
+    assert near_best_marks(smaller, [SMALLER])[0] == {(name, SMALLER): "°" for name in ("best", "near")}
 
 
 def test_directions() -> None:

@@ -11,7 +11,7 @@ import topkit as tk
 from tests.support.fusion import noisy_runs
 from topkit.data import Grade, InputError, Judgments
 from topkit.fusion import write_ranking_table
-from topkit.studies.kinds.fusion import replace_by_random
+from topkit.studies.kinds.fusion import first_documents, replace_by_random
 from topkit.studies.publish import publish
 from topkit.studies.run import FinishedStudy, run_study
 
@@ -78,6 +78,45 @@ def test_a_table_of_many_runs_in_one_file_gives_the_same_results(tmp_path: Path)
     from_runs = fusion_study(tmp_path, 'runs = "*.run"\n' + common).results.mean("map", "method")
     from_table = fusion_study(tmp_path, 'runs = "all.csv"\n' + common).results.mean("map", "method")
     assert from_table == pytest.approx(from_runs)
+
+
+def test_methods_take_settings(tmp_path: Path) -> None:
+    """A variant is a method with settings under its own name; depth cuts the runs before anything else."""
+    for run in RUNS:
+        tk.write_run(run, tmp_path / f"{run.name}.run")
+    settings = (
+        'runs = "*.run"\nmethods = ["rrf"]\nlevels = [0]\ndepth = 6\n'
+        '[settings.variants."rrf, k = 1"]\nmethod = "rrf"\nk = 1\n'
+        '[settings.variants."mallows, Borda"]\nmethod = "mallows"\ninference = "borda"\nestimate = "borda"\n'
+    )
+    finished = fusion_study(tmp_path, settings)
+    means = finished.results.mean("map", "method")
+    runs = [tk.read_run(path) for path in sorted(tmp_path.glob("*.run"))]
+    short = [tk.Run.of({q: run[q][:6] for q in run}, run.name) for run in runs]
+    assert first_documents(runs[0], 6) == short[0]
+    for name, method, chosen in (
+        ("rrf", "rrf", {}),
+        ("rrf, k = 1", "rrf", {"k": 1}),
+        ("mallows, Borda", "mallows", {"inference": "borda", "estimate": "borda"}),
+    ):
+        fused = tk.aggregate(short, method, keep=1000, **chosen)
+        expected = tk.evaluate_run(RELEVANT, fused, "map", convention="trec").mean["map"]
+        assert means[(name,)] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("variants.x = 3", "the variant 'x' needs a method"),
+        ('variants.x = { method = "borda", steps = 3 }', "fusion method 'borda' has no setting 'steps'"),
+        ('variants.x = { method = "rrf", k = -1 }', "k must be a number of at least 0"),
+        ('variants.borda = { method = "borda" }', "two methods have the name 'borda'"),
+    ],
+)
+def test_impossible_variants(tmp_path: Path, table: str, message: str) -> None:
+    tk.write_run(RUNS[0], tmp_path / "a.run")
+    with pytest.raises(InputError, match=message):
+        fusion_study(tmp_path, f'runs = "*.run"\n{table}')
 
 
 def test_impossible_studies(tmp_path: Path) -> None:

@@ -166,6 +166,8 @@ def plain_json(content: bytes, X: Rows) -> Scores:
 
 
 def _normalised(X: Scores, method: str) -> Scores:
+    if method == "raw+z-score":
+        return np.hstack([X, _normalised(X, "z-score")])
     out = X.copy()
     for j in range(X.shape[1] if method != "none" else 0):
         column = X[:, j]

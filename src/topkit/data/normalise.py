@@ -61,6 +61,26 @@ NORMALISATIONS: dict[str, Callable[[NDArray[np.float32], NDArray[np.int64]], Par
 }
 
 
+RAW = "none"
+"""Features as they are."""
+AUGMENTED = "raw+z-score"
+"""Features as they are, followed by their z-scores."""
+FEATURE_FORMS = (RAW, *NORMALISATIONS, AUGMENTED)
+"""What a ranker can learn from: raw features, one of the normalisations, or both."""
+
+
+def with_form(data: Dataset, form: str) -> Dataset:
+    """The data set with its features in one of :data:`FEATURE_FORMS`.
+
+    >>> ds = Dataset.build([[2.0], [4.0]], [0, 1], ["q", "q"])
+    >>> with_form(ds, "raw+z-score").X.tolist()
+    [[2.0, -1.0], [4.0, 1.0]]
+    """
+    if form == RAW:
+        return data
+    return normalise(data, "z-score", "append") if form == AUGMENTED else normalise(data, form)
+
+
 def normalise(
     data: Dataset, method: str = "min-max", mode: Literal["replace", "append"] = "replace"
 ) -> Dataset:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from topkit.data.normalise import AUGMENTED
 from topkit.export.onnx_graph import DOUBLE, FLOAT, Graph
 
 Parts = tuple[str, str]
@@ -70,6 +71,8 @@ NORMALISERS: dict[str, Callable[[Columns], Parts]] = {
 
 def normalised(graph: Graph, x: str, method: str) -> str:
     """The double matrix ``x`` normalised and rounded to 32 bits as in training; NaN stays NaN."""
+    if method == AUGMENTED:
+        return graph.add("Concat", x, normalised(graph, x, "z-score"), axis=1)
     columns = Columns(graph, x)
     centre, scale = NORMALISERS[method](columns)
     usable = graph.add("Greater", scale, columns.zero)

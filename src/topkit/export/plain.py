@@ -1,9 +1,9 @@
 """Plain JSON: the whole ranker including normalisation, which twenty lines of any language can score.
 
 Features are normalised within the candidates of a query as ``normalisation`` says (``none``; ``min-max``:
-(x − min)/(max − min); ``z-score``: (x − mean)/deviation, dividing by n; ``sortnet``: (x − mean)/max|x|; a
-divisor of 0, or a constant column under z-score, gives 0), rounded to 32 bits, and passed to ``model``. The
-guide to shipping documents every field.
+(x − min)/(max − min); ``z-score``: (x − mean)/deviation, dividing by n; ``sortnet``: (x − mean)/max|x|;
+``raw+z-score``: all features, then all z-scores; a divisor of 0, or a constant column under z-score, gives
+0), rounded to 32 bits, and passed to ``model``. The guide to shipping documents every field.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from topkit.features.links import LinkGraph, hits, host_rank, pagerank, read_lin
 from topkit.features.matches import Candidates, Matches, Queries, analyse_queries
 from topkit.features.meta import Meta, bm25_from_meta, meta_features, write_meta
 from topkit.features.propagation import link_features
+from topkit.features.sentence_files import read_sentence_pairs
 from topkit.features.sentences import (
     SENTENCE_FEATURES,
     Background,
@@ -94,6 +95,7 @@ __all__ = [
     "read_documents",
     "read_links",
     "read_queries",
+    "read_sentence_pairs",
     "read_synonyms",
     "sample",
     "sentence_dataset",

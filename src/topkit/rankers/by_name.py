@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 
 from topkit.compute import MissingExtraError, Trace
 from topkit.data import InputError
+from topkit.data.normalise import FEATURE_FORMS
 from topkit.data.settings import (
     Setting,
     Space,
@@ -28,7 +29,7 @@ from topkit.data.settings import settings_of as declared_settings
 from topkit.losses import LOSSES, Loss, loss
 from topkit.metrics import CONVENTIONS, metric
 from topkit.rankers.files import read_model
-from topkit.rankers.learner import NORMALISATION_NAMES, Learner, Preparation
+from topkit.rankers.learner import Learner, Preparation
 from topkit.rankers.names import MODELS, RANKERS
 from topkit.scorers import SCORERS, Job, Model, Scorer
 
@@ -40,8 +41,9 @@ class Common:
     normalise: Annotated[
         str,
         Setting(
-            "Query-wise normalisation of the features; auto uses the default of the method.",
-            choices=("auto", *NORMALISATION_NAMES),
+            "Query-wise normalisation of the features; raw+z-score gives raw features and their z-scores; "
+            "auto uses the default of the method.",
+            choices=("auto", *FEATURE_FORMS),
         ),
     ] = "auto"
     features: Annotated[

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from topkit.compute import Report, Trace, silent
-from topkit.data import Dataset, InputError, Run, normalise
-from topkit.data.normalise import NORMALISATIONS
+from topkit.data import Dataset, InputError, Run
+from topkit.data.normalise import AUGMENTED, FEATURE_FORMS, with_form
 from topkit.losses import Preferences
 from topkit.metrics import convention as convention_named
 from topkit.metrics import evaluate_arrays, metric
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from topkit.rankers.clicks.events import Clicks
 
 
-NORMALISATION_NAMES = ("none", *NORMALISATIONS)
-"""Names of the query-wise normalisations that a preparation can apply."""
 SHOWN_NAMES = 8
 """Feature names that an error message lists."""
 
@@ -75,7 +73,7 @@ class Preparation:
                 "put the features in the order of training",
             )
         chosen = data if self.columns is None else data.features(self.columns)
-        return chosen if self.normalisation == "none" else normalise(chosen, self.normalisation)
+        return with_form(chosen, self.normalisation)
 
     def to_dict(self) -> dict[str, Any]:
         """The preparation as it is written to a model file."""
@@ -92,7 +90,7 @@ class Preparation:
         normalisation, names, named, columns = (
             values[key] for key in ("normalisation", "names", "named", "columns")
         )
-        if normalisation not in NORMALISATION_NAMES:
+        if normalisation not in FEATURE_FORMS:
             raise ValueError(f"unknown normalisation {normalisation!r}")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError("the names of the features must be a list of texts")
@@ -110,7 +108,8 @@ class Preparation:
     @property
     def width(self) -> int:
         """The number of features that the model sees."""
-        return len(self.names if self.columns is None else self.columns)
+        features = len(self.names if self.columns is None else self.columns)
+        return 2 * features if self.normalisation == AUGMENTED else features
 
 
 @dataclass
@@ -160,6 +159,7 @@ class Learner:
             self.common.metric,
             self.common.convention,
             None if clicks is None else clicks.prepared(preparation),
+            self.common.normalise != "auto",
         )
         model, traces = self.train(job)
         pairs = None if preferences is None else len(preferences)

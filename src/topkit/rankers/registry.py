@@ -19,6 +19,7 @@ from topkit.rankers.multiclass import (
     McSVM,
 )
 from topkit.rankers.names import MODELS, RANKERS
+from topkit.rankers.radial import SVR, RadialKernel, RankSVMRBF
 from topkit.rankers.sortnet import Comparator, SortNet
 from topkit.rankers.svm import FocusedSVM, RankSVM, SvmMap
 from topkit.rankers.tune_and_mix import TuneAndMix
@@ -41,6 +42,8 @@ RANKERS.update(
         "linear-regression": Gradient("squared-error", "least squares on labels"),
         "gradient": Gradient("listnet", "any loss with any scorer: set loss=NAME", any_loss=True),
         "ranksvm": RankSVM,
+        "ranksvm-rbf": RankSVMRBF,
+        "svr": SVR,
         "svmmap": SvmMap,
         "focusedsvm": FocusedSVM,
         "rankboost": RankBoost,
@@ -70,6 +73,7 @@ MODELS.update(
             Trees,
             Steps,
             Comparator,
+            RadialKernel,
             ClickLabel,
             Mixture,
             BoostedTrees,

@@ -10,7 +10,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from topkit.compute import Trace, one_blas_thread, thread_map
-from topkit.data import InputError, normalise
+from topkit.data import InputError
+from topkit.data.normalise import with_form
 from topkit.data.settings import Setting, check_fields, lookup
 from topkit.rankers.mixture.calibration import CALIBRATIONS
 from topkit.rankers.mixture.members import Trained, measure_members, no_classes
@@ -19,14 +20,16 @@ from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.mixture.staged import RankerScores
 from topkit.rankers.mixture.weights import VARIANTS
 from topkit.rankers.multiclass.adaboost import Plan
-from topkit.rankers.multiclass.adaboost_mh import Search, Share, train_boosted
-from topkit.rankers.multiclass.mcsvm import train_svm
+from topkit.rankers.multiclass.adaboost_mh import Draws, Search, Share, train_boosted
+from topkit.rankers.multiclass.bandit import DRAWS
+from topkit.rankers.multiclass.mcsvm import FEATURES, train_svm
 from topkit.rankers.multiclass.svm.solver import STRENGTHS
 from topkit.rankers.names import RANKERS
 from topkit.scorers import Job, Model, ScoreModel
 
 STAGES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 """Rounds after which a boosted classifier becomes a member: few, evenly spaced by factor."""
+STAGE_CHOICES = ("all", "best")
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ class TuneAndMix:
     20, … ``rounds``; the Crammer–Singer machine for a path of C (``svm``); and other ``rankers`` by name,
     whose score is calibrated by regression. The metric of each member on the validation data (on the
     calibration queries without validation data) is the measure in exp(c·measure); c from 0 to 200 is also
-    chosen there. Busa-Fekete et al., Machine Learning 2013.
+    chosen there, and with ``stages="best"`` the number of rounds, the same for all boosted members.
+    By default boosting sees raw features, the machine z-scores, and each ranker what it uses alone; a chosen
+    ``normalise`` applies to all members. Busa-Fekete et al., Machine Learning 2013.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 0.3], [0.1, 0.2], [0.4, 0.9]], [2, 0, 1], ["q", "q", "q"])
@@ -45,7 +50,7 @@ class TuneAndMix:
     'q:1'
     """
 
-    normalisation: ClassVar[str] = "none"  # each source normalises its own features
+    normalisation: ClassVar[str] = "none"  # by default each source normalises its own features
     summary: ClassVar[str] = "calibrated classifiers and rankers, exponentially weighted"
     learns_from: ClassVar[tuple[str, ...]] = ("labels",)
 
@@ -59,6 +64,15 @@ class TuneAndMix:
     )
     rounds: Annotated[int, Setting("Rounds of boosting.", low=1)] = 100
     search: Search = "full"
+    draws: Draws = DRAWS
+    stages: Annotated[
+        str,
+        Setting(
+            "Boosted classifiers to mix: those of all stages (5, 10, 20, … rounds), or as in the paper those "
+            "of the one number of rounds that is best on validation data.",
+            choices=STAGE_CHOICES,
+        ),
+    ] = "all"
     svm: Annotated[bool, Setting("Whether to include the Crammer–Singer machine.")] = True
     rankers: Annotated[tuple[str, ...], Setting("Other rankers to include, with their default settings.")] = (
         "ranksvm",
@@ -97,7 +111,8 @@ class TuneAndMix:
         if len(split.classes) < 2:
             return no_classes(split), []
         trained = self.trained(split)
-        mixture: Mixture = measure_members(split, trained, self.calibrations).weighed(self.mix)
+        measurement = measure_members(split, trained, self.calibrations)
+        mixture: Mixture = measurement.weighed(self.mix, one_stage=self.stages == "best")
         return mixture, [trace for item in trained for trace in item.traces]
 
     def trained(self, split: CalibrationSplit) -> list[Trained]:
@@ -109,9 +124,9 @@ class TuneAndMix:
         tasks: list[Callable[[], Trained]] = []
         for classes in [split.classes, *grouped]:
             if self.svm:
-                tasks.append(partial(train_svm, split, classes, STRENGTHS))
+                tasks.append(partial(train_svm, split, classes, STRENGTHS, split.normalisation(FEATURES)))
             for form, size in plans:
-                plan = Plan(form, size, self.rounds, self.search == "bandit")
+                plan = Plan(form, size, self.rounds, self.search == "bandit", self.draws)
                 tasks.append(partial(train_boosted, split, classes, plan, stages))
         tasks += [partial(train_ranker, split, name) for name in self.rankers]
         return thread_map(lambda task: task(), tasks)
@@ -120,14 +135,11 @@ class TuneAndMix:
 def train_ranker(split: CalibrationSplit, name: str) -> Trained:
     """Another ranker with its default settings, as a source with one score."""
     job, method = split.job, lookup(RANKERS, name, "ranker")()
-    normalisation = method.normalisation
-    valid = job.valid
-    if valid is not None and normalisation != "none":
-        valid = normalise(valid, normalisation)
+    normalisation = split.normalisation(method.normalisation)
     part = replace(
         job,
         train=split.view("train", normalisation),
-        valid=valid,
+        valid=None if job.valid is None else with_form(job.valid, normalisation),
         weights=job.query_weights[split.training_queries],
     )
     model, traces = method.train(part)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from topkit.metrics import TESTS, Comparison, Evaluation, compare
+from topkit.metrics import TESTS, Comparison, Evaluation, compare, metric
 from topkit.metrics.comparison import LEVEL
 from topkit.reporting.words import counted
 
 BETTER, WORSE = "▲", "▼"
+NEAR = "°"
+"""Within one standard deviation of the mean of the best value."""
 
 
 def mark(direction: float) -> str:
@@ -30,6 +32,26 @@ def marks_of(comparison: Comparison, baseline: str, level: float = LEVEL) -> dic
     """System → its mark against the baseline; systems that do not differ significantly are left out."""
     directions = {system: pair.direction(level) for system, pair in comparison.against(baseline).items()}
     return {system: mark(direction) for system, direction in directions.items() if direction}
+
+
+def near_best_marks(
+    evaluations: Mapping[str, Evaluation], metrics: Sequence[str]
+) -> tuple[dict[tuple[str, str], str], str]:
+    """Marks of the best system and of those within one σ of it, by (system, metric), and their note.
+
+    σ is the standard deviation of the best system's mean: that of its values per query over √queries. The
+    mark is not a test: it ignores that the systems were measured on the same queries.
+    """
+    marks: dict[tuple[str, str], str] = {}
+    for column in metrics:
+        sign = 1 if metric(column).measure.greater_is_better else -1
+        best = max(evaluations, key=lambda system: sign * evaluations[system].mean[column])
+        values = evaluations[best].per_query[column]
+        sigma = float(values.std(ddof=1) / len(values) ** 0.5) if len(values) > 1 else 0.0
+        limit = sign * evaluations[best].mean[column] - sigma
+        near = [name for name, result in evaluations.items() if sign * result.mean[column] >= limit]
+        marks |= {(name, column): NEAR for name in near}
+    return marks, f"{NEAR}: the best value, or within one standard deviation of its mean (not a test)"
 
 
 def significance_marks(

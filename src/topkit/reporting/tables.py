@@ -241,7 +241,7 @@ def _escape_bar(text: str) -> str:
 LATEX_SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 )
-LATEX_SYMBOLS = {"▲": "$^{\\blacktriangle}$", "▼": "$^{\\blacktriangledown}$", "−": "$-$"}
+LATEX_SYMBOLS = {"▲": "$^{\\blacktriangle}$", "▼": "$^{\\blacktriangledown}$", "−": "$-$", "°": "$^{\\circ}$"}
 
 
 def escape_latex(text: str) -> str:

@@ -157,6 +157,9 @@ class Job:
     """The convention of ``measure``."""
     clicks: Any = None
     """:class:`topkit.rankers.Clicks` with prepared features, or None."""
+    features_chosen: bool = False
+    """Whether the user chose the normalisation of the features; if not, each part of a mixture normalises
+    them by its own default."""
 
     def judge(self, scores: Floats) -> float:
         """The metric of the scores of the validation data, larger is better."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from topkit.metrics import Evaluation, metric
-from topkit.reporting.marks import significance_marks
+from topkit.reporting.marks import near_best_marks, significance_marks
 from topkit.reporting.plots import bars, scatter
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.parts import Part, PlotPart, TablePart
@@ -22,8 +22,12 @@ def score_table(
     baseline: str = "",
     test: str = "t",
     correction: str = "holm",
+    sigma: bool = False,
 ) -> ScoreTable:
-    """Means over queries, with marks where a row differs significantly from the baseline."""
+    """Means over queries, with marks where a row differs significantly from the baseline.
+
+    ``sigma`` also marks the values within one standard deviation of the mean of the best.
+    """
     first = next(iter(evaluations.values()))
     marks: dict[tuple[str, str], str] = {}
     notes = [f"{caption}; {len(first.qids)} test queries; convention {first.convention}"]
@@ -31,6 +35,10 @@ def score_table(
         marks, note = significance_marks(
             evaluations, metrics, baseline=baseline, test=test, correction=correction
         )
+        notes.append(note)
+    if sigma:
+        near, note = near_best_marks(evaluations, metrics)
+        marks = {key: near.get(key, "") + marks.get(key, "") for key in {**near, **marks}}
         notes.append(note)
     return ScoreTable(
         tuple(metrics),

@@ -12,9 +12,11 @@ from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.mallows.em import EXACT_LIMIT, Draw, Estimate, Problem, Sampler, Sampling, fit_mallows
 from topkit.fusion.pairs import Depth, in_cut, with_rest
+from topkit.fusion.positional import borda_points, weighted_total
 from topkit.fusion.result import Outcome, Progress, across_queries
 
 Floats = NDArray[np.float64]
+INFERENCES = ("sampled", "borda")
 DRAWS = 200
 """Samples of each chain that estimate places: with two chains the error of a probability is below 0.03."""
 
@@ -29,11 +31,19 @@ def mallows(
     sweeps: Annotated[int, Setting("Steps of a chain, as a multiple of the pool size.", low=1)] = 10,
     tolerance: Annotated[float, Setting("Relative change at which EM stops.", low=0.0)] = 1e-4,
     max_steps: Annotated[int, Setting("Largest number of EM steps.", low=0)] = 100,
+    inference: Annotated[
+        str,
+        Setting(
+            "How documents are ordered once θ is known: by their expected place in sampled centres, or by "
+            "the Borda count weighted exp(−θ).",
+            choices=INFERENCES,
+        ),
+    ] = "sampled",
     places: Annotated[bool, Setting("Whether to keep the probabilities of places.")] = False,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Extended Mallows model: θ_i of each ranker by EM, documents by their expected place.
+    """Extended Mallows model: θ_i of each ranker by EM, documents by their expected place or by Borda count.
 
     Each list is a noisy copy of one unknown ranking, p(σ_i | π) ∝ exp(θ_i d(π, σ_i)). If all lists of a query
     are complete, d is Kendall's distance between orders; else it is the top-k distance between lists
@@ -43,7 +53,9 @@ def mallows(
     depth: lists are cut here first; documents that are not among the first by expected place follow by the
         Borda count weighted |θ|.
     estimate: how EM computes expected distances: ``metropolis``, ``borda`` (fast) or ``exact`` (up to 7
-        documents per query). Places are always sampled.
+        documents per query).
+    inference: ``sampled`` orders by the expected place in Metropolis samples, ``borda`` by the Borda count
+        weighted exp(−θ_i); the paper uses either.
     chains, sweeps: Metropolis chains per query and their steps, as multiples of the pool size.
     places: keep the probabilities of places 1, …, depth of each document.
 
@@ -55,6 +67,8 @@ def mallows(
         raise InputError(
             f"estimate='exact' needs at most {EXACT_LIMIT} documents per query", "use estimate='metropolis'"
         )
+    if places and inference == "borda":
+        raise InputError("places are probabilities of sampled centres", "use inference='sampled'")
     problem = Problem.of(cut)
     fit = fit_mallows(
         problem,
@@ -64,6 +78,11 @@ def mallows(
         max_steps=max_steps,
         progress=progress,
     )
+    if inference == "borda":
+        weights = np.exp(-fit.theta)
+        inner = weighted_total(cut, borda_points(cut), weights)
+        learnt = {"weight": weights, "theta": fit.theta}
+        return Outcome(with_rest(ballots, cut, inner, weights), learnt, fit.trace, fit.converged)
     weights = np.abs(fit.theta) if fit.theta.any() else np.ones(cut.n_rankers)
     sampler = Sampler(problem, problem.borda_orders(weights), Sampling(chains, sweeps, seed + 1))
     draws = sampler.draw(fit.theta, DRAWS, thin=sweeps, places=True)

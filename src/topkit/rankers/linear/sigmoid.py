@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -69,13 +69,8 @@ class Sigmoid:
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The refined weights; the traces of the base, then of the mean objective per pair for each λ."""
         start, traces = self._start(job)
-        X = filled(job.train.X)
-        pairs = "all" if job.preferences is None else "given"
-        truth = job.train.y if job.preferences is None else job.preferences
-        bound = loss("sigmoid", pairs=pairs, steepness=self.steepness).on(truth, job.train.ptr, job.weights)
-        count = 2.0 * bound(np.zeros(len(job.train)))[0]
-        scores = X @ start
-        spread = _deviation_within(scores, job.train)
+        X, bound, count = self._problem(job)
+        spread = _deviation_within(X @ start, job.train)
         if count == 0 or spread == 0:
             return Linear(start), traces
         start = start / spread
@@ -92,6 +87,29 @@ class Sigmoid:
             if value > best_value:
                 best, best_value = w, value
         return Linear(best), traces
+
+    @one_blas_thread()
+    def epochs(self, job: Job, start: Floats | None = None) -> list[Floats]:
+        """The weights after each step of gradient descent, from the base ranker's or from ``start``.
+
+        λ is ``l2``, or the default per pair; the first weights are the start, scaled as in training.
+        """
+        weights = self._start(job)[0] if start is None else start
+        X, bound, count = self._problem(job)
+        spread = _deviation_within(X @ weights, job.train)
+        if count == 0 or spread == 0:
+            return [weights]
+        path = [weights / spread]
+        penalty = DEFAULT_PENALTY if self.l2 is None else self.l2 / count
+        descend(X, bound, count, penalty, path[0], self.max_steps, path.append)
+        return path
+
+    def _problem(self, job: Job) -> tuple[Floats, Objective, float]:
+        """The features, the loss of the scores, and the number of pairs."""
+        pairs = "all" if job.preferences is None else "given"
+        truth = job.train.y if job.preferences is None else job.preferences
+        bound = loss("sigmoid", pairs=pairs, steepness=self.steepness).on(truth, job.train.ptr, job.weights)
+        return filled(job.train.X), bound, 2.0 * bound(np.zeros(len(job.train)))[0]
 
     def _start(self, job: Job) -> tuple[Floats, list[Trace]]:
         if self.start is not None:
@@ -132,9 +150,18 @@ def refine_with_sigmoid(
 
 
 def descend(
-    X: Floats, bound: Objective, count: float, penalty: float, start: Floats, max_steps: int
+    X: Floats,
+    bound: Objective,
+    count: float,
+    penalty: float,
+    start: Floats,
+    max_steps: int,
+    watch: Callable[[Floats], None] = lambda weights: None,
 ) -> tuple[Floats, Trace]:
-    """Gradient descent with step halving on penalty·‖w‖² + (mean pair loss); weights and trace."""
+    """Gradient descent with step halving on penalty·‖w‖² + (mean pair loss); weights and trace.
+
+    ``watch`` is called with the weights after each step.
+    """
 
     def value_and_slope(w: Floats) -> tuple[float, Floats]:
         value, slope = bound(X @ w)
@@ -155,6 +182,7 @@ def descend(
         settled = value - new_value < SETTLED * abs(value)
         if new_value <= value:
             w, value, gradient = tried, new_value, new_gradient
+            watch(w)
         going = trace.go_on(value)
         if settled:
             trace.reason, going = "settled", False

@@ -23,13 +23,14 @@ Ints = NDArray[np.int64]
 
 IDEAL_DEPTH = 10
 """Depth of the ideal DCG that gains are divided by, as published."""
-RIDGE = 1e-3
-"""Pull of the log-sigmoid fit towards slope 1 and centre 0 of standardised scores: without it the slope is
-unbounded if the scores separate the classes perfectly."""
+STEEPEST = 20.0
+"""Bound on |ln a| for standardised scores: the slope is unbounded if scores separate the classes."""
+FARTHEST = 100.0
+"""Bound on the centre b of a sigmoid, in deviations of the scores."""
 NEARNESS = 1.0
-"""Pull of the other targets towards the log-sigmoid fit, in units of the target's value there. The
-entropy-weighted target and the expected loss fall for any steeper sigmoid, so without it their slope is
-unbounded."""
+"""Pull of a target without a minimum towards the log-sigmoid fit, in units of its value there."""
+WITHOUT_MINIMUM = ("entropy-weighted", "expected-loss")
+"""Targets that keep falling as the sigmoid becomes steeper."""
 
 PROBABILITY_CALIBRATIONS = ("shift", *TARGETS)
 """Calibrations of class probabilities."""
@@ -84,29 +85,30 @@ def _ideal_per_document(truth: Truth) -> Floats:
 def fit_sigmoids(f: Floats, truth: Truth, names: Sequence[str]) -> dict[str, Floats]:
     """(a, b) of p_ℓ ∝ σ(a(f_ℓ − b)), a > 0, for each target; optimised in θ = (ln a, b) of standardised f.
 
-    The log-sigmoid target is minimised first, at θ₁; each other target L as L(θ)/L(θ₁) + ½‖θ − θ₁‖² from
-    there.
+    The log-sigmoid target is minimised first, at θ₁; the others start from there. The entropy-weighted target
+    and the expected loss have no finite minimum, so L(θ)/L(θ₁) + ½‖θ − θ₁‖² is minimised instead.
     """
     if not names:
         return {}
     centre, spread = float(f.mean()), float(f.std()) or 1.0
     u = (f - centre) / spread
 
-    def fit(target: Target, around: Floats, pull: float, unit: float) -> Floats:
+    def fit(target: Target, start: Floats, pull: float) -> Floats:
+        unit = abs(sigmoid_objective(start, u, truth, target)[0]) or 1.0
+
         def objective(theta: Floats) -> tuple[float, Floats]:
             value, slope = sigmoid_objective(theta, u, truth, target)
-            offset = theta - around
+            offset = theta - start
             return value / unit + 0.5 * pull * float(offset @ offset), slope / unit + pull * offset
 
-        return minimise(objective, around)
+        return minimise(objective, start, ((-STEEPEST, STEEPEST), (-FARTHEST, FARTHEST)))
 
-    first = fit(TARGETS["log-sigmoid"], np.zeros(2), RIDGE, 1.0)
+    first = fit(TARGETS["log-sigmoid"], np.zeros(2), 0.0)
     fitted = {}
     for name in names:
         theta = first
         if name != "log-sigmoid":
-            unit = abs(sigmoid_objective(first, u, truth, TARGETS[name])[0]) or 1.0
-            theta = fit(TARGETS[name], first, NEARNESS, unit)
+            theta = fit(TARGETS[name], first, NEARNESS if name in WITHOUT_MINIMUM else 0.0)
         fitted[name] = np.array([np.exp(theta[0]) / spread, centre + spread * theta[1]])
     return fitted
 
@@ -116,7 +118,7 @@ def sigmoid_objective(theta: Floats, u: Floats, truth: Truth, target: Target) ->
 
     With s = σ(a(u − b)) and p = s/Σs, ∂L/∂s_m = (g_m − Σ_ℓ g_ℓ p_ℓ)/Σs for g = ∂L/∂p, and s' = s(1 − s).
     """
-    a, b = float(np.exp(np.clip(theta[0], -20.0, 20.0))), float(theta[1])
+    a, b = float(np.exp(np.clip(theta[0], -STEEPEST, STEEPEST))), float(theta[1])
     scaled = a * (u - b)
     p, rest = sigmoid_shares(scaled)
     value, g = target(p, truth)

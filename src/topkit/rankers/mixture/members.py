@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topkit.compute import Trace
 from topkit.metrics.compiled import Measured
@@ -15,6 +16,9 @@ from topkit.rankers.mixture.mixture import Member, Mixture, Source
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.mixture.weights import VARIANTS, best_strength, exponential_weights
 from topkit.scorers import Floats, Linear, Model
+
+Chosen = NDArray[np.bool_]
+"""Which members take part."""
 
 
 @dataclass(frozen=True)
@@ -35,24 +39,51 @@ class Measurement:
     """Of every member on the measuring data: members × documents."""
     measured: Measured
 
-    def weighed(self, variant: str) -> Mixture:
-        """The mixture of a variant; its strength c is the one with the best measure of the mixture itself."""
+    def weighed(self, variant: str, one_stage: bool = False) -> Mixture:
+        """The mixture of a variant; its strength c is the one with the best measure of the mixture itself.
+
+        With ``one_stage``, the number of rounds of all boosted members is chosen in the same way.
+        """
         chosen = VARIANTS[variant]
         included = np.array([chosen.includes(member.head) for member in self.mixture.members], bool)
         if not included.any():
             included[:] = True  # a mixture of rankers only has no class probabilities, for instance
         measures = np.array([member.measure for member in self.mixture.members])
-
-        def judge(strength: float) -> float:
-            return self.measured.mean(exponential_weights(measures, included, strength) @ self.scores)
-
-        strength = 0.0 if chosen.only_best else best_strength(judge)
-        weights = exponential_weights(measures, included, strength, chosen.only_best)
+        if chosen.only_best:
+            weights, strength = exponential_weights(measures, included, 0.0, only_best=True), 0.0
+        else:
+            parts = [included & part for part in self._stages()] if one_stage else [included]
+            weights, strength = self._best_weights(measures, [part for part in parts if part.any()])
         members = [
             replace(member, weight=float(weight))
             for member, weight in zip(self.mixture.members, weights, strict=True)
         ]
         return replace(self.mixture, members=tuple(members), strength=strength)
+
+    def _best_weights(self, measures: Floats, parts: Sequence[Chosen]) -> tuple[Floats, float]:
+        """Weights and c of the part of the members that mixes best; the first of equals."""
+        best, best_value = (np.zeros(len(measures)), 0.0), -np.inf
+        for part in parts:
+
+            def judge(strength: float, part: Chosen = part) -> float:
+                return self.measured.mean(exponential_weights(measures, part, strength) @ self.scores)
+
+            strength, value = best_strength(judge)
+            if value > best_value:
+                best, best_value = (exponential_weights(measures, part, strength), strength), value
+        return best
+
+    def _stages(self) -> list[Chosen]:
+        """For each number of rounds: the boosted members after that many rounds, and all other members.
+
+        A classifier that stopped earlier takes part with its last stage.
+        """
+        members = [(self.mixture.sources[member.source], member.stage) for member in self.mixture.members]
+        boosted = np.array([source.model.boosted for source, _ in members], bool)
+        reached = np.array([source.stages[stage] for source, stage in members])
+        last = np.array([source.stages[-1] for source, _ in members])
+        every = np.unique(reached[boosted]).tolist() or [0]
+        return [~boosted | (reached == np.minimum(last, rounds)) for rounds in every]
 
 
 def measure_members(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -118,13 +118,16 @@ def fit_network(name: str, problem: Regression) -> Head:
     return Head(name, "network", np.concatenate([raw.ravel(), problem.scale * scale * vector[cut:]]))
 
 
-def minimise(objective: Callable[[Floats], tuple[float, Floats]], start: Floats) -> Floats:
-    """The minimum of a function with gradient, by L-BFGS."""
+def minimise(
+    objective: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    bounds: Sequence[tuple[float, float]] | None = None,
+) -> Floats:
+    """The minimum of a function with gradient, by L-BFGS within bounds."""
     from scipy.optimize import minimize
 
-    solution = minimize(
-        objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS, "gtol": 1e-6}
-    )
+    options = {"maxiter": MAX_STEPS, "gtol": 1e-6}
+    solution = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return np.asarray(solution.x, np.float64)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Dataset, normalise
+from topkit.data import Dataset
+from topkit.data.normalise import RAW, with_form
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers.classes import Classes, grades_of
 from topkit.scorers import Floats, Job
@@ -42,7 +43,7 @@ class CalibrationSplit:
         training, calibration = hold_back_queries(job.train, job.query_weights, share, job.seed)
         return cls(job, grades, classes, training, calibration)
 
-    def view(self, part: str, normalisation: str = "none") -> Dataset:
+    def view(self, part: str, normalisation: str = RAW) -> Dataset:
         """The part to ``train``, ``calibrate`` or ``measure`` on, with normalised features.
 
         Without validation data the calibration queries are also used for measuring. There, equal scores count
@@ -50,8 +51,8 @@ class CalibrationSplit:
         """
         key = (part, normalisation)
         if key not in self._views:
-            if normalisation != "none":
-                data = normalise(self.view(part), normalisation)
+            if normalisation != RAW:
+                data = with_form(self.view(part), normalisation)
             elif part == "measure" and self.job.valid is not None:
                 data = worst_ties(self.job.valid)
             else:
@@ -60,6 +61,10 @@ class CalibrationSplit:
                 data = worst_ties(data) if part == "measure" else data
             self._views[key] = data
         return self._views[key]
+
+    def normalisation(self, default: str) -> str:
+        """What a source with this default does to the features: nothing if the user chose their form."""
+        return RAW if self.job.features_chosen else default
 
     def grades_in(self, queries: Ints) -> Floats:
         """The grades of the documents of these training queries."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from topkit.data import Dataset
 from topkit.scorers import Floats, Parts
@@ -13,6 +13,9 @@ from topkit.scorers import Floats, Parts
 
 class Staged(ABC):
     """A classifier (one score per class) or a ranker (one score), usable at each stage of its training."""
+
+    boosted: ClassVar[bool] = False
+    """Whether a stage is a number of rounds of boosting."""
 
     @property
     @abstractmethod

@@ -57,6 +57,10 @@ def exponential_weights(
     return shares
 
 
-def best_strength(judge: Callable[[float], float], strengths: Sequence[float] = STRENGTHS) -> float:
-    """The c with the largest measure, averaged with its two neighbours; the smallest of equals."""
-    return float(strengths[best_place([judge(c) for c in strengths])])
+def best_strength(
+    judge: Callable[[float], float], strengths: Sequence[float] = STRENGTHS
+) -> tuple[float, float]:
+    """The c with the largest measure, averaged with its neighbours (the smallest of equals); its measure."""
+    measures = [judge(c) for c in strengths]
+    place = best_place(measures)
+    return float(strengths[place]), measures[place]

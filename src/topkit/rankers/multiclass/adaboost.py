@@ -35,6 +35,8 @@ class Plan:
     size: int = 8
     rounds: int = 200
     bandit: bool = False
+    draws: int = DRAWS
+    """Features that the bandit draws for each split or term."""
 
     def __str__(self) -> str:
         return f"{self.form} {self.size}"
@@ -68,7 +70,7 @@ def boost(
 
     ``signed`` are the starting weights of :func:`start_weights`; each round multiplies them by exp(−α·y·h).
     A round with edge γ multiplies the loss by √(1 − γ²), so the loss never rises. With a bandit, every split
-    and every term is the best threshold of eight features that Exp3.G draws; the reward of a round,
+    and every term is the best threshold of the features that Exp3.G draws for it; the reward of a round,
     −½ ln(1 − γ²), goes to each of its features. Busa-Fekete & Kégl, ICML 2010; Kégl & Busa-Fekete, ICML 2009.
     """
     pool = ThresholdPool.of(data, THRESHOLDS)
@@ -80,7 +82,7 @@ def boost(
     going = trace.go_on(1.0)
     while going:
         reach = np.empty(0) if bandit is None else bandit.reach()
-        chances = rng.random((grower.choices, DRAWS)) if bandit else np.empty((grower.choices, 0))
+        chances = rng.random((grower.choices, plan.draws)) if bandit else np.empty((grower.choices, 0))
         edge = grower.grow(signed, reach, chances)
         if edge < SMALLEST_EDGE:
             if bandit is not None and trace.go_on(trace.values[-1]):

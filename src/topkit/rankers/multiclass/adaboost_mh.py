@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 
 from topkit.compute import Trace, one_blas_thread
 from topkit.data import InputError
+from topkit.data.normalise import RAW
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.classes import Classes
 from topkit.rankers.mixture.calibration import CALIBRATIONS
@@ -16,16 +17,19 @@ from topkit.rankers.mixture.members import Trained, best_member
 from topkit.rankers.mixture.mixture import Source
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.multiclass.adaboost import FORMS, Plan, boost, start_weights
+from topkit.rankers.multiclass.bandit import DRAWS
 from topkit.scorers import Job, Model
-
-FEATURES = "min-max"
-"""Normalisation of features: thresholds are then comparable between queries."""
 
 Search = Annotated[
     str,
     Setting(
-        "Search of features: full tries all, bandit tries eight drawn by Exp3.G.", choices=("full", "bandit")
+        "Search of features: full tries all, bandit tries those that Exp3.G draws.",
+        choices=("full", "bandit"),
     ),
+]
+Draws = Annotated[
+    int,
+    Setting("Features that the bandit draws for each split or term; 1 as in the paper.", low=1),
 ]
 Calibration = Annotated[
     str,
@@ -50,7 +54,7 @@ class AdaBoostMH:
     'q:1'
     """
 
-    normalisation: ClassVar[str] = "none"  # the source of the mixture normalises its features
+    normalisation: ClassVar[str] = "none"
     summary: ClassVar[str] = "AdaBoost.MH over relevance classes, calibrated"
     learns_from: ClassVar[tuple[str, ...]] = ("labels",)
 
@@ -65,6 +69,7 @@ class AdaBoostMH:
     ] = 8
     rounds: Annotated[int, Setting("Rounds of boosting.", low=1)] = 200
     search: Search = "full"
+    draws: Draws = DRAWS
     calibration: Calibration = "log-sigmoid"
     share: Share = 0.2
 
@@ -76,7 +81,7 @@ class AdaBoostMH:
     @one_blas_thread()
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
         """The calibrated classifier after its best round, and the trace of the exponential loss."""
-        plan = Plan(self.form, self.size, self.rounds, self.search == "bandit")
+        plan = Plan(self.form, self.size, self.rounds, self.search == "bandit", self.draws)
         stages = (self.rounds,) if job.valid is None else fine_stages(self.rounds)
         split = CalibrationSplit.of(job, self.share)
         return best_member(split, partial(train_boosted, plan=plan, stages=stages), self.calibration)
@@ -94,9 +99,9 @@ def train_boosted(split: CalibrationSplit, classes: Classes, plan: Plan, stages:
     """AdaBoost.MH by a plan, as a source at each of these rounds (or at its last round)."""
     targets = classes.index(split.grades_in(split.training_queries))
     signed = start_weights(targets, len(classes), split.weights_in(split.training_queries))
-    data = split.view("train", FEATURES)
+    data = split.view("train")
     model, trace = boost(data, signed, plan, split.job.seed, split.job.report)
     reached = tuple(sorted({min(stage, model.rounds) for stage in stages}))
     labels = tuple(f"T={stage}" for stage in reached)
     title = f"{plan}{split.grouping(classes)}"
-    return Trained(Source(title, FEATURES, model, reached, classes.gains, labels), classes, [trace])
+    return Trained(Source(title, RAW, model, reached, classes.gains, labels), classes, [trace])

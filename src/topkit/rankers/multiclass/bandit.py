@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 EXPLORE = 0.05
 """Share of the draws that are uniformly random, so that every feature keeps being tried."""
 DRAWS = 8
-"""Features drawn for each choice; the best of them is taken."""
+"""Features drawn for each choice by default; the best of them is taken. The paper draws one."""
 LEARN = 5.0
 """How much a reward as large as the best one of the first round changes the pull of a feature."""
 LARGEST_EDGE = 1 - 1e-9

@@ -27,6 +27,8 @@ ROWS_PER_THREAD = 1 << 12
 class Boosted(Staged):
     """f(x) = Σ_t α_t·h_t(x), one number per class; h compares features with thresholds."""
 
+    boosted: ClassVar[bool] = True
+
     feature: Int32
     """The feature of each comparison."""
     threshold: Float32

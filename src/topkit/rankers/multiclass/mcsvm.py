@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from topkit.compute import Trace, one_blas_thread
+from topkit.data.normalise import RAW
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.classes import Classes
 from topkit.rankers.mixture.members import Trained, best_member
@@ -20,7 +21,7 @@ from topkit.rankers.multiclass.svm.solver import STRENGTHS, svm_path
 from topkit.scorers import Job, Model
 
 FEATURES = "z-score"
-"""Normalisation of features: the penalty then treats all weights equally."""
+"""Default normalisation of features: the penalty then treats all weights equally."""
 SPAN = Span(1e-6, 10.0, log=True)
 """What a search over C may try."""
 DEFAULT_STRENGTH = 100.0
@@ -41,7 +42,7 @@ class McSVM:
     'q:1'
     """
 
-    normalisation: ClassVar[str] = "none"  # the source of the mixture normalises its features
+    normalisation: ClassVar[str] = FEATURES
     summary: ClassVar[str] = "Crammer–Singer SVM over relevance classes, calibrated"
     learns_from: ClassVar[tuple[str, ...]] = ("labels",)
 
@@ -66,13 +67,15 @@ class McSVM:
         return best_member(split, partial(train_svm, strengths=strengths), self.calibration)
 
 
-def train_svm(split: CalibrationSplit, classes: Classes, strengths: Sequence[float]) -> Trained:
+def train_svm(
+    split: CalibrationSplit, classes: Classes, strengths: Sequence[float], normalisation: str = RAW
+) -> Trained:
     """The machine for a path of penalties; documents of class ℓ weigh 2^ℓ, as in boosting."""
     targets = classes.index(split.grades_in(split.training_queries))
     weights = split.weights_in(split.training_queries) * np.exp2(targets)
-    X = split.view("train", FEATURES).X
+    X = split.view("train", normalisation).X
     model, traces = svm_path(X, targets, len(classes), weights, strengths, split.job.seed, split.job.report)
     labels = tuple(f"C={strength / weights.sum():.1e}" for strength in model.strengths)
     title = f"svm{split.grouping(classes)}"
     stages = tuple(range(1, model.rounds + 1))
-    return Trained(Source(title, FEATURES, model, stages, classes.gains, labels), classes, traces)
+    return Trained(Source(title, normalisation, model, stages, classes.gains, labels), classes, traces)

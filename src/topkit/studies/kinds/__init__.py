@@ -10,10 +10,13 @@ from topkit.studies.kinds.budget import BUDGET
 from topkit.studies.kinds.calibration import CALIBRATION
 from topkit.studies.kinds.clicks import CLICKS
 from topkit.studies.kinds.compare import COMPARE
+from topkit.studies.kinds.epochs import EPOCHS
 from topkit.studies.kinds.fusion import FUSION
 from topkit.studies.kinds.grades import GRADES
 from topkit.studies.kinds.labelling import LABELLING
 from topkit.studies.kinds.learning_curve import LEARNING_CURVE
+from topkit.studies.kinds.outliers import OUTLIERS
+from topkit.studies.kinds.sentences import SENTENCES
 from topkit.studies.kinds.sigma import SIGMA
 from topkit.studies.kinds.top_k import TOP_K
 from topkit.studies.kinds.user_study import USER_STUDY
@@ -25,11 +28,14 @@ KINDS: dict[str, Kind[Any, Any]] = {
     "learning-curve": LEARNING_CURVE,
     "grades": GRADES,
     "sigma": SIGMA,
+    "outliers": OUTLIERS,
+    "epochs": EPOCHS,
     "calibration": CALIBRATION,
     "fusion": FUSION,
     "labelling": LABELLING,
     "user-study": USER_STUDY,
     "budget": BUDGET,
     "clicks": CLICKS,
+    "sentences": SENTENCES,
 }
 """Name → kind of study."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +17,7 @@ from topkit.rankers import Job, ranker
 from topkit.rankers.mixture import Mixture
 from topkit.rankers.mixture.calibration import CALIBRATIONS
 from topkit.rankers.mixture.members import measure_members
+from topkit.rankers.mixture.mixture import Member
 from topkit.rankers.mixture.regressions import REGRESSIONS
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.mixture.targets import TARGETS
@@ -77,7 +78,8 @@ def compute(cell: Cell[Fit]) -> Outcome:
     """Train once and calibrate in every way, each at its best round on validation data; measure on test."""
     work = cell.work
     data = load(work.data, cell.files)
-    mixture = calibrated(_job(work, data), Plan(**work.settings))
+    every_stage = calibrated(_job(work, data), Plan(**work.settings))
+    mixture = best_stages(every_stage)
     test = data.labelled.test
     columns: dict[str, list[object]] = {"calibration": [], "query": [], "metric": [], "value": []}
     headline = []
@@ -91,7 +93,14 @@ def compute(cell: Cell[Fit]) -> Outcome:
             columns["metric"] += [metric] * len(per_query)
             columns["value"] += per_query.tolist()
     names = [member.head.name for member in mixture.members]
-    return Outcome(columns, {"p-values": difference_tests(names, np.stack(headline))})
+    score_values = targets_at_one_stage(every_stage).member_scores(data.learn.test)
+    return Outcome(
+        columns,
+        {
+            "p-values of scores": difference_tests(tuple(TARGETS), score_values),
+            "p-values of quality": difference_tests(names, np.stack(headline)),
+        },
+    )
 
 
 def _job(work: Fit, data: FoldData) -> Job:
@@ -107,10 +116,14 @@ def _job(work: Fit, data: FoldData) -> Job:
 
 
 def calibrated(job: Job, plan: Plan) -> Mixture:
-    """A member for each calibration, after the number of rounds that is best for it."""
+    """A member for each calibration after each number of rounds, measured on validation data."""
     split = CalibrationSplit.of(job, HELD_BACK)
     trained = train_boosted(split, split.classes, plan, fine_stages(plan.rounds)[4:] or (plan.rounds,))
-    mixture = measure_members(split, [trained], CALIBRATIONS).mixture
+    return measure_members(split, [trained], CALIBRATIONS).mixture
+
+
+def best_stages(mixture: Mixture) -> Mixture:
+    """A member for each calibration, after the number of rounds that is best for it."""
     best = [
         max((m for m in mixture.members if m.head.name == name), key=lambda m: m.measure)
         for name in CALIBRATIONS
@@ -118,9 +131,22 @@ def calibrated(job: Job, plan: Plan) -> Mixture:
     return replace(mixture, members=tuple(best))
 
 
-def difference_tests(names: list[str], quality: NDArray[np.float64]) -> dict[str, float]:
-    """The p-value of the paired t-test over queries, for each pair of target functions."""
-    rows = {name: values for name, values in zip(names, quality, strict=True) if name in TARGETS}
+def targets_at_one_stage(mixture: Mixture) -> Mixture:
+    """The five target functions, all after the number of rounds that is best for them on average.
+
+    Their scores then differ because of the target functions only, not because of the classifier.
+    """
+    stages: dict[int, dict[str, Member]] = {}
+    for member in mixture.members:
+        if member.head.name in TARGETS:
+            stages.setdefault(member.stage, {})[member.head.name] = member
+    best = max(stages.values(), key=lambda members: sum(member.measure for member in members.values()))
+    return replace(mixture, members=tuple(best[name] for name in TARGETS))
+
+
+def difference_tests(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, float]:
+    """The p-value of the paired t-test between each pair of target functions; one row of values per name."""
+    rows = {name: row for name, row in zip(names, values, strict=True) if name in TARGETS}
     return {f"{a}|{b}": float(paired_t(rows[a] - rows[b])) for a, b in combinations(rows, 2)}
 
 
@@ -132,16 +158,28 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
         of_source = results.where(data=source.name)
         yield from _show_quality(source, of_source, which)
         for classifier in of_source.levels("classifier"):
-            matrix = diversity(of_source.where(classifier=classifier))
-            names = tuple(TARGETS)
-            rows = tuple((name, tuple(row)) for name, row in zip(names, matrix.tolist(), strict=True))
-            caption = (
-                f"{source.name}, {classifier}: p-values of the paired t-test on {which} per query, "
-                "folds combined by Fisher's method"
+            of_classifier = of_source.where(classifier=classifier)
+            title = f"{source.name}-{classifier.replace(' ', '-')}"
+            yield from _show_matrix(
+                f"diversity-{title}",
+                diversity(of_classifier, "scores"),
+                f"{source.name}, {classifier}: p-values of the paired t-test on the scores of the test "
+                "documents, all after the same number of rounds, folds combined by Fisher's method",
             )
-            title = f"diversity-{source.name}-{classifier.replace(' ', '-')}"
-            yield TablePart(title, ScoreTable(names, rows, (caption,), bold=False))
-            yield PlotPart(title, matrix_plot(matrix, names), caption + ".")
+            yield from _show_matrix(
+                f"diversity-of-quality-{title}",
+                diversity(of_classifier, "quality"),
+                f"{source.name}, {classifier}: the same on {which} per query, each after its best number of "
+                "rounds",
+            )
+
+
+def _show_matrix(name: str, matrix: NDArray[np.float64], caption: str) -> Iterator[Part]:
+    """The p-values between target functions as a table and as a plot."""
+    targets = tuple(TARGETS)
+    rows = tuple((target, tuple(row)) for target, row in zip(targets, matrix.tolist(), strict=True))
+    yield TablePart(name, ScoreTable(targets, rows, (caption,), bold=False))
+    yield PlotPart(name, matrix_plot(matrix, targets), caption + ".")
 
 
 def _show_quality(source: Source, results: Results, which: str) -> Iterator[Part]:
@@ -162,14 +200,17 @@ def _show_quality(source: Source, results: Results, which: str) -> Iterator[Part
     yield Paragraph(f"{source.name}: normalised gains are better in {better} of {len(pairs)} regressions.")
 
 
-def diversity(results: Results) -> NDArray[np.float64]:
-    """Targets × targets: p-values of all cells, combined by Fisher's method; 1 on the diagonal."""
+def diversity(results: Results, of: str) -> NDArray[np.float64]:
+    """Targets × targets: p-values of all cells, of ``scores`` or of ``quality``, by Fisher's method.
+
+    The diagonal is 1.
+    """
     from scipy.stats import combine_pvalues
 
     names = list(TARGETS)
     matrix = np.ones((len(names), len(names)))
     for i, j in combinations(range(len(names)), 2):
-        values = [outcome.facts["p-values"][f"{names[i]}|{names[j]}"] for _, outcome in results]
+        values = [outcome.facts[f"p-values of {of}"][f"{names[i]}|{names[j]}"] for _, outcome in results]
         safe = np.clip(values, SMALLEST_P, 1.0)
         matrix[i, j] = matrix[j, i] = float(combine_pvalues(safe, "fisher").pvalue)
     return matrix

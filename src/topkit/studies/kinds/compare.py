@@ -33,6 +33,9 @@ class Settings:
         str,
         Setting("The correction for the number of comparisons.", choices=tuple(CORRECTIONS)),
     ] = "holm"
+    sigma: Annotated[
+        bool, Setting("Also mark the values within one standard deviation of the mean of the best.")
+    ] = False
     importance: Annotated[
         bool, Setting("Measure how much each ranker depends on each feature (takes longer).")
     ] = False
@@ -81,6 +84,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
                 baseline=baseline,
                 test=settings.test,
                 correction=settings.correction,
+                sigma=settings.sigma,
             ),
         )
         yield from by_query(source.name, evaluations, which, baseline)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from topkit.data import InputError, Judgments, Run, read_qrels
-from topkit.data.settings import Setting
+from topkit.data.settings import Setting, check_settings, lookup, settings_of
 from topkit.fusion import AGGREGATORS, Ballots, fuse, read_rankings
 from topkit.metrics import evaluate_run
 from topkit.reporting.plots import curves
@@ -23,7 +23,7 @@ from topkit.studies.results import Results
 from topkit.studies.sources import find_file, find_files, fingerprint
 from topkit.studies.spec import Study
 
-METHODS = ("agreement", "ulara", "borda", "combmnz", "rrf")
+METHODS = ("agreement", "ulara", "mallows", "borda", "combmnz", "rrf")
 LEVELS = (0, 10, 20, 30)
 
 
@@ -39,11 +39,18 @@ class Settings:
         "{data}/trec3/qrels.txt"
     )
     methods: Annotated[tuple[str, ...], Setting("Fusion methods.", choices=tuple(AGGREGATORS))] = METHODS
+    variants: Annotated[
+        Mapping[str, Any],
+        Setting("Further methods by name: a table with a method and its settings for each."),
+    ] = field(default_factory=dict)
     levels: Annotated[tuple[int, ...], Setting("How many runs are replaced by random ones.", low=0)] = LEVELS
     draws: Annotated[
         int, Setting("Repetitions per level (one at level 0, where nothing is random).", low=1)
     ] = 3
     keep: Annotated[int, Setting("Documents of a fused run that are kept per query.", low=1)] = 1000
+    depth: Annotated[
+        int, Setting("Documents of each run that are used, also of random ones; 0 uses all.", low=0)
+    ] = 0
 
 
 @dataclass(frozen=True)
@@ -53,9 +60,11 @@ class Fused:
     runs: tuple[str, ...]
     qrels: str
     method: str
+    settings: Mapping[str, Any]
     level: int
     draw: int
     keep: int
+    depth: int
     seed: int
     metrics: tuple[str, ...]
 
@@ -67,32 +76,71 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Fused]]:
     qrels = str(find_file(settings.qrels, study.folder))
     files = {fingerprint(path): path for path in [*paths, qrels]}
     runs = tuple(fingerprint(path) for path in paths)
+    contestants = fusion_methods(settings)
     for level in settings.levels:
         for draw in range(settings.draws if level else 1):
-            for method in settings.methods:
-                turn = (method, level, draw)
-                work = Fused(runs, fingerprint(qrels), *turn, settings.keep, study.seeds[0], study.metrics)
-                yield Cell(study.kind, {"method": method, "random": level, "draw": draw}, work, files)
+            for name, (method, chosen) in contestants.items():
+                work = Fused(
+                    runs=runs,
+                    qrels=fingerprint(qrels),
+                    method=method,
+                    settings=chosen,
+                    level=level,
+                    draw=draw,
+                    keep=settings.keep,
+                    depth=settings.depth,
+                    seed=study.seeds[0],
+                    metrics=study.metrics,
+                )
+                yield Cell(study.kind, {"method": name, "random": level, "draw": draw}, work, files)
+
+
+def fusion_methods(settings: Settings) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Name in the table → method and its settings, checked: the plain methods, then the variants."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in settings.methods}
+    for name, table in settings.variants.items():
+        if not isinstance(table, Mapping) or not isinstance(table.get("method"), str):
+            raise InputError(
+                f"the variant {name!r} needs a method",
+                f'write variants."{name}" = {{ method = "mallows", … }}',
+            )
+        if name in found:
+            raise InputError(f"two methods have the name {name!r}", "give the variant a different name")
+        method = table["method"]
+        chosen = {key: value for key, value in table.items() if key != "method"}
+        known = settings_of(lookup(AGGREGATORS, method, "fusion method"))
+        found[name] = method, check_settings(known, chosen, f"fusion method {method!r}")
+    return found
 
 
 def compute(cell: Cell[Fused]) -> Outcome:
     """Fuse the runs, some of them replaced; all methods see the same draws."""
     work = cell.work
     paths = tuple(cell.files[content] for content in work.runs)
-    mixed = _mixed(paths, work.level, work.seed + 1000 * work.level + work.draw)
-    fused = fuse(list(mixed), work.method, keep=work.keep, seed=work.seed + work.draw).run
+    mixed = _mixed(paths, work.depth, work.level, work.seed + 1000 * work.level + work.draw)
+    seed = work.seed + work.draw
+    fused = fuse(list(mixed), work.method, keep=work.keep, seed=seed, **work.settings).run
     result = evaluate_run(_judgments(cell.files[work.qrels]), fused, work.metrics, convention="trec")
     return as_rows(result.qids, result.per_query, {})
 
 
 @lru_cache(maxsize=1)
-def _runs(paths: tuple[str, ...]) -> tuple[Run, ...]:
-    return tuple(run for path in paths for run in read_rankings(path))
+def _runs(paths: tuple[str, ...], depth: int) -> tuple[Run, ...]:
+    runs = (run for path in paths for run in read_rankings(path))
+    return tuple(first_documents(run, depth) if depth else run for run in runs)
 
 
 @lru_cache(maxsize=1)
-def _mixed(paths: tuple[str, ...], level: int, seed: int) -> tuple[Run, ...]:
-    return tuple(replace_by_random(_runs(paths), level, seed))
+def _mixed(paths: tuple[str, ...], depth: int, level: int, seed: int) -> tuple[Run, ...]:
+    return tuple(replace_by_random(_runs(paths, depth), level, seed))
+
+
+def first_documents(run: Run, depth: int) -> Run:
+    """The run with the first ``depth`` documents of each query."""
+    place = np.arange(len(run.scores)) - np.repeat(run.ptr[:-1], np.diff(run.ptr))
+    kept = np.flatnonzero(place < depth)
+    ptr = np.append(0, np.cumsum(np.minimum(np.diff(run.ptr), depth)))
+    return Run(run.qids, ptr, run.docs.take(kept), run.scores[kept].copy(), run.name)
 
 
 @lru_cache(maxsize=1)

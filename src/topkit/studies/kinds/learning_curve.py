@@ -38,8 +38,12 @@ class Settings:
         Setting("How queries are added: at random, easy ones first, hard ones first.", choices=ORDERS),
     ] = ORDERS
     judge: Annotated[
-        str, Setting("The ranker, fitted on all training queries, that decides which queries are easy.")
-    ] = "listnet"
+        str,
+        Setting(
+            "The ranker, fitted on all training queries, that decides which queries are easy; the paper uses "
+            "the best single feature."
+        ),
+    ] = "bestfeature"
 
 
 @dataclass(frozen=True)

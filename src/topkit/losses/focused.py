@@ -64,7 +64,7 @@ def focused_parts(
     top = top_rows(labels, ptr, k)
     top_ptr = np.searchsorted(top, ptr).astype(np.int64)
     list_part = bind_block(*LISTS[within], {}, np.ascontiguousarray(labels[top]), top_ptr)
-    pair_settings = {"pairs": "focused", "k": k, "steepness": 1.0}
+    pair_settings = {"pairs": "focused", "k": k, "steepness": 1.0, "margin": "unit"}
     pair_part = bind_block(PAIRS[across], pair_set, pair_settings, labels, ptr)
     return FocusedParts(
         list_part,

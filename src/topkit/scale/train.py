@@ -48,6 +48,12 @@ def train_in_parts(
     if memory is not None:
         give_memory_back()
     plan = plan_partitions(path, rows or ROWS)
+    if method.draws_order and plan.truth == "graded":
+        raise InputError(
+            f"the ranker {name!r} draws a random order from grades, which needs all documents at once",
+            "write top-k truth first: topkit data convert FILE --truth top-10 --out NEW",
+            file=path,
+        )
     head = next(stream_dataset(path, 1000)).select([0])
     preparation = learner.preparation_for(head)
     recipe = Recipe(preparation, method.loss.name, method.loss.settings)

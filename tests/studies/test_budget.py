@@ -23,11 +23,13 @@ from topkit.studies.assessors import (
     relevance,
 )
 from topkit.studies.demo_data import demo_data
+from topkit.studies.kinds import KINDS
 from topkit.studies.kinds.budget_show import turning_point
 from topkit.studies.publish import publish
 from topkit.studies.run import run_study
 from topkit.studies.sources import describe, load
 from topkit.studies.spec import Source
+from topkit.studies.study_file import read_study
 from topkit.studies.teacher import noisy_order, teacher_scores, with_order
 
 
@@ -172,6 +174,22 @@ def test_the_study(tmp_path: Path) -> None:
     assert "minutes per query" in shown
     assert "  –  " in shown, "one minute is not enough for a judgment"
     assert "change places at" in shown
+
+
+def test_a_random_order_within_grades_is_a_source_too(tmp_path: Path) -> None:
+    """Assessors perceive the random order of the cell's seed, and κ-NDCG tests on the same order."""
+    (tmp_path / "s.toml").write_text(
+        'kind = "budget"\nseeds = [0, 3]\nmetrics = ["kndcg@10"]\n[[data]]\nname = "demo"\nfolds = [1]\n'
+        'truth = "order"\n[settings]\nstrategies = ["heap"]\nminutes = [60]\nsweep = []\nk = 5'
+    )
+    cells = list(KINDS["budget"].code.cells(read_study(tmp_path / "s.toml")))
+    split = tk.query_folds(demo_data(), 5, seed=0)[0]
+    for cell in cells:
+        data = load(cell.work.data, cell.files)
+        assert np.array_equal(data.learn.train.y, split.train.as_order(cell.factors["seed"]).y)
+    (tmp_path / "bad.toml").write_text('kind = "budget"\n[[data]]\nname = "demo"\ntruth = "top-3"')
+    with pytest.raises(tk.InputError, match="no full order"):
+        list(KINDS["budget"].code.cells(read_study(tmp_path / "bad.toml")))
 
 
 def test_turning_points() -> None:

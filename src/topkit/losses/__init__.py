@@ -10,6 +10,7 @@ from topkit.losses.base import Loss, Objective, define
 from topkit.losses.focused import focused, focused_parts
 from topkit.losses.listwise import (
     all_choices,
+    list_targets,
     listmle,
     listnet,
     rankcosine,
@@ -45,7 +46,7 @@ LOSSES: dict[str, Callable[..., Loss]] = {
     "logistic": define(logistic, pair_set),
     "sigmoid": define(sigmoid, pair_set),
     "fidelity": define(fidelity, pair_set),
-    "listnet": define(listnet),
+    "listnet": define(listnet, list_targets),
     "listmle": define(listmle, all_choices),
     "rankcosine": define(rankcosine),
     "topk-listnet": define(topk_listnet, top_labels),

@@ -64,9 +64,7 @@ def noisy_order(grades: NDArray[np.float32], scores: NDArray[np.float64], seed: 
 
 def with_order(data: Dataset, scores: Scores, seed: int = 0) -> Dataset:
     """The data set with full-order labels, by grade and teacher; the seed is that of the noise."""
-    labels = [
-        noisy_order(data.y[rows], scores[qid], crc32(qid.encode(), seed)) for qid, rows in data
-    ]
+    labels = [noisy_order(data.y[rows], scores[qid], crc32(qid.encode(), seed)) for qid, rows in data]
     return data.with_labels(np.concatenate(labels), Truth("order"))
 
 

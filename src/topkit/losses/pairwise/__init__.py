@@ -73,7 +73,9 @@ def pair_set(
     k: K = 10,
     margin: Annotated[
         str,
-        Setting("Margin of a pair: s_u − s_v (unit), or (y_u − y_v)(s_u − s_v) (label-gap).", choices=MARGINS),
+        Setting(
+            "Margin of a pair: s_u − s_v (unit), or (y_u − y_v)(s_u − s_v) (label-gap).", choices=MARGINS
+        ),
     ] = "unit",
 ) -> Pairs:
     """The pairs of a block of queries; the labels of each query are sorted once."""

@@ -56,7 +56,9 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Fit]]:
         graded = turn.source.truth == "labels"
         if graded and turn.seed != study.seeds[0] and not draws_order(contestant):
             continue
-        suited = replace(study, metrics=metrics_for(study, turn.source), choose=choice_for(study, turn.source))
+        suited = replace(
+            study, metrics=metrics_for(study, turn.source), choose=choice_for(study, turn.source)
+        )
         yield fit_cell(suited, turn, contestant, {"ranker": contestant.name}, Fit)
 
 

@@ -70,7 +70,9 @@ def compute(cell: Cell[CutFit]) -> Outcome:
     outcome = measured(work, data, fitted, facts)
     if work.on_full_order:
         test = data.learn.test
-        by_metric = evaluate(test, fitted.ordering_scores(test), work.on_full_order, work.convention).per_query
+        by_metric = evaluate(
+            test, fitted.ordering_scores(test), work.on_full_order, work.convention
+        ).per_query
         more = as_rows(test.qids, {FULL_ORDER + name: by_metric[name] for name in by_metric}, {})
         columns = {name: [*rows, *more.columns[name]] for name, rows in outcome.columns.items()}
         outcome = replace(outcome, columns=columns)
@@ -81,7 +83,9 @@ def full_order_metrics(study: Study[Settings], source: Source) -> tuple[str, ...
     """The measures on the full order, if the truth of the data set is one."""
     if source.truth not in ("teacher", "order") and source.labels != "order":
         return ()
-    return tuple(map(str, parse_metrics(study.settings.on_full_order))) if study.settings.on_full_order else ()
+    return (
+        tuple(map(str, parse_metrics(study.settings.on_full_order))) if study.settings.on_full_order else ()
+    )
 
 
 def cut(data: Dataset, k: int, seed: int) -> Dataset:

@@ -63,7 +63,7 @@ def test_definition_2(seed: int, n: int, k: int, tilted: bool) -> None:
 
 
 def test_definition_2_written_out() -> None:
-    """The paper's example: top-2 preserving of 1 and 2 needs p(1,2) > p(2,1), p(1,3) > p(2,3), p(3,1) > p(3,2)."""
+    """The paper's example: top-2 needs p(1,2) > p(2,1), p(1,3) > p(2,3) and p(3,1) > p(3,2)."""
     chances = {
         (0, 1, 2): 0.3,
         (0, 2, 1): 0.2,
@@ -123,7 +123,7 @@ def test_losses_on_whole_orders_are_sensitive_to_whole_orders_only(name: str) ->
 
 @pytest.mark.parametrize("m", [2, 3])
 def test_top_m_probabilities_are_not_enough(m: int) -> None:
-    """Footnote 4 of the paper: cross entropy of top-m probabilities is sensitive to the whole order, not to m."""
+    """Footnote 4: the cross entropy of top-m probabilities is sensitive to whole orders, not to the top m."""
     g = np.array([0.4, 0.1, 0.1, -0.2, 0.3])
     assert order_sensitivity(tk.loss("listnet", m=m), g, 5)
     assert not order_sensitivity(tk.loss("listnet", m=m), g, m)

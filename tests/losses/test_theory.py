@@ -101,8 +101,8 @@ def test_losses_on_whole_orders_miss_the_top_k(k: int) -> None:
 
 
 def test_limits_of_proposition_10() -> None:
-    """RankCosine: 3p1 + 3p2 = 2p1 + 5p2 at p1 = ½. ListNet is consistent at .45 and .49, so the range is printed
-    too wide; with the probabilities of whole permutations it fails longer."""
+    """RankCosine: 3p1 + 3p2 = 2p1 + 5p2 at p1 = ½. ListNet is consistent at .45 and .49, so the printed range
+    is too wide; with the probabilities of whole permutations it fails longer."""
     assert proposition_10_limit(tk.loss("rankcosine")) == pytest.approx(0.5, abs=2e-4)
     for p1 in (0.45, 0.49):
         assert is_consistent(tk.loss("listnet"), proposition_10(p1), 1)

@@ -1,4 +1,4 @@
-"""Full orders whose gains 2^y − 1 exceed floating point: NDCG and weighted Kendall's τ against exact integers."""
+"""Full orders whose gains 2^y − 1 exceed floating point: NDCG and weighted τ against exact integers."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_k(tmp_path: Path) -> None:
 
 
 def test_k_on_the_full_order(tmp_path: Path) -> None:
-    """The paper's measures: NDCG of the full order, and weighted Kendall's τ, beside κ-NDCG of the top ten."""
+    """The paper's measures: NDCG of the full order and weighted Kendall's τ, beside κ-NDCG."""
     text = (
         'kind = "k"\nrankers = [{ ranker = "topk-listmle", set = { l2 = 0.01 } }]\n[settings]\nks = [2, 0]\n'
     )

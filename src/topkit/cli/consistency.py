@@ -52,9 +52,7 @@ def consistency(
         print(_minimisers_table(k))
     else:
         print(f"\nMinimisers of expected losses are computed for k up to {LARGEST_K}.")
-    print(
-        "\nUp to which chance p1 of object 1 to be first does a loss on whole orders miss it (Proposition 10)?"
-    )
+    print("\nUp to which chance p1 of the best object does a loss on whole orders miss it (Proposition 10)?")
     print(_limits_table())
 
 

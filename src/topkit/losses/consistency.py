@@ -144,10 +144,11 @@ def is_consistent(loss: Loss, chances: Mapping[Order, float], k: int) -> bool:
 def proposition_10(p1: float) -> dict[Order, float]:
     """Chances of orders of three objects that are top-1 order preserving but defeat losses on whole orders.
 
-    Object 1 is first with chance p1, the others with p2 = (1 − p1)/2 each. The paper states the proposition for
-    p1 > p2, that is for all p1 > 1/3. It holds only up to a limit that depends on the loss: 0.406 for ListNet
-    with top-one probabilities, 0.522 with those of permutations, 0.526 for ListMLE, and 1/2 for RankCosine and
-    logistic pairs, which need object 1 above object 2 in most orders. :func:`proposition_10_limit` computes it.
+    Object 1 is first with chance p1, the others with p2 = (1 − p1)/2 each. The paper states the proposition
+    for p1 > p2, that is for all p1 > 1/3. It holds only up to a limit that depends on the loss: 0.406 for
+    ListNet with top-one probabilities, 0.522 with those of permutations, 0.526 for ListMLE, and 1/2 for
+    RankCosine and logistic pairs, which need object 1 above object 2 in most orders.
+    :func:`proposition_10_limit` computes it.
     """
     if not 1 / 3 < p1 < 1:
         raise InputError(f"p1 must be above 1/3 and below 1, got {p1:g}")
@@ -174,8 +175,8 @@ def proposition_10_limit(loss: Loss, tolerance: float = 1e-4) -> float:
 def hard_case(k: int, p1: float = 0.36) -> dict[Order, float]:
     """Proposition 10 at place k: k − 1 objects that are almost always first, in this order, then its three.
 
-    The rest of the probability, 2 %, is that of a Mallows model, so that every order is possible and Theorem 6
-    applies to the order 0, 1, …, k + 1.
+    The rest of the probability, 2 %, is that of a Mallows model, so that every order is possible and
+    Theorem 6 applies to the order 0, 1, …, k + 1.
     """
     first = tuple(range(k - 1))
     tail = {first + tuple(k - 1 + item for item in order): p for order, p in proposition_10(p1).items()}

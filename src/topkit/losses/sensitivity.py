@@ -1,8 +1,8 @@
-"""Definitions 2 and 3 and Propositions 4, 5, 8 and 9 on the consistency of top-k losses, computed for few objects.
+"""Definitions 2 and 3 and Propositions 4, 5, 8 and 9 on the consistency of top-k losses, for few objects.
 
 Notation of the paper: y is an order of the n objects, G_k(y) the set of orders with the same first k objects
-(its top-k subgroup), σ_ij y the order with i and j exchanged, g the scores. All functions enumerate orders, so
-they are for small n. Xia, Liu & Li, NIPS 2009.
+(its top-k subgroup), σ_ij y the order with i and j exchanged, g the scores. All functions enumerate orders,
+so they are for small n. Xia, Liu & Li, NIPS 2009.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def exchanged(order: Order, i: int, j: int) -> Order:
 def preserves_order(chances: Chances, k: int, i: int, j: int) -> bool:
     """Definition 2: whether the top-k subgroup probabilities are order preserving with respect to i and j.
 
-    Every order with i before j whose subgroup changes when i and j are exchanged must be in a subgroup that is
-    more probable than the one after the exchange.
+    Every order with i before j whose subgroup changes when i and j are exchanged must be in a subgroup that
+    is more probable than the one after the exchange.
 
     >>> chances = {(0, 1, 2): 0.4, (1, 0, 2): 0.3, (2, 1, 0): 0.3}  # Proposition 10
     >>> preserves_order(chances, 1, 0, 1), preserves_order(chances, 3, 0, 1)
@@ -86,8 +86,8 @@ class Sensitivity:
     symmetric: bool
     """(1) Exchanging two objects in the truth and their scores does not change the loss."""
     ordered: bool
-    """(2) If g_i < g_j and y has i before j, the loss of y is at least that of σ_ij y, and equal to it if both
-    are in one subgroup."""
+    """(2) If g_i < g_j and y has i before j, the loss of y is at least that of σ_ij y, and equal to it if
+    both are in one subgroup."""
     strict: bool
     """(2) For each such i and j some order has the strict inequality."""
     steeper: bool

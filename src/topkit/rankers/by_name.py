@@ -30,7 +30,7 @@ from topkit.metrics import CONVENTIONS, metric
 from topkit.rankers.files import read_model
 from topkit.rankers.learner import NORMALISATION_NAMES, Learner, Preparation
 from topkit.rankers.names import MODELS, RANKERS
-from topkit.rankers.pairs import with_top
+from topkit.rankers.orders import drawn_order, drawn_top
 from topkit.scorers import SCORERS, Job, Model, Scorer
 
 
@@ -168,8 +168,8 @@ class Gradient:
         if not self.draws_order:
             return data, self.loss
         if "k" not in self.loss.settings:
-            return (data.as_order(seed) if data.truth.kind == "graded" else data), self.loss
-        top, k = with_top(data, self.loss.settings["k"], seed)
+            return (drawn_order(data, seed) if data.truth.kind == "graded" else data), self.loss
+        top, k = drawn_top(data, self.loss.settings["k"], seed)
         return top, replace(self.loss, settings={**self.loss.settings, "k": k})
 
     def _named(self, chosen: Mapping[str, Any]) -> tuple[str, str | Scorer]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from topkit.data import Dataset, InputError
+from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.losses import Objective, loss
 from topkit.losses.pairwise import MARGINS
@@ -34,16 +34,6 @@ Margin = Annotated[
         choices=MARGINS,
     ),
 ]
-
-
-def with_top(data: Dataset, k: int, seed: int) -> tuple[Dataset, int]:
-    """The data with top-k truth, and k; truth of fewer places than k keeps its own.
-
-    A full order is cut at k. Grades become a random total order that agrees with them, drawn by the seed and
-    cut at k, as :meth:`~topkit.data.Dataset.top_k` does. Niu, Guo, Lan & Cheng, SIGIR 2012, section 4.2.1.
-    """
-    known = data.truth.k
-    return (data, known) if known is not None and known <= k else (data.top_k(k, seed), k)
 
 
 def pair_objective(job: Job, name: str, pairs: str, k: int) -> Objective:

@@ -4,9 +4,9 @@ It replaces data sets with full orders (MQ2007-list, MQ2008-list), whose labels 
 list of a search engine: reliable at the top and less so towards the end.
 
 Teachers are cross-fitted within each split. The training and validation queries of a split are divided into
-parts, and the teacher of a part is fitted on the other parts, so it has not seen the grades of its own queries
-and no teacher of training or validation queries has seen a grade of a test query. The teacher of the test
-queries is fitted on the training and validation parts.
+parts, and the teacher of a part is fitted on the other parts, so it has not seen the grades of its own
+queries, and no teacher of training or validation queries has seen a grade of a test query. The teacher of the
+test queries is fitted on the training and validation parts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Numba kernel of ListNet with top-m probabilities, m ≤ 3, without listing the n!/(n−m)! groups.
 
-The probability of a group (g_1, …, g_m) is Π_t e^(s_g_t) / (sum of e^s over the documents not in g_1…g_(t−1)).
-The cross entropy needs the expected logarithm of these sums. The first sum is the same for all groups, the
-second depends on g_1 and the third on {g_1, g_2}, so the cost is linear for m = 2 and quadratic for m = 3.
+The probability of a group (g_1, …, g_m) is Π_t e^(s_g_t) / (sum of e^s over the documents that are not among
+g_1…g_(t−1)). The cross entropy needs the expected logarithm of these sums. The first sum is the same for all
+groups, the second depends on g_1 and the third on {g_1, g_2}, so the cost is linear for m = 2 and quadratic
+for m = 3.
 
 A sum without the largest terms would lose its digits if it were computed by subtraction. There are therefore
 three scales: relative to the largest score, for sums that contain it; to the second largest, for sums without

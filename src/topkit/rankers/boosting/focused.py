@@ -16,7 +16,8 @@ from topkit.losses.focused import top_rows
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers.boosting.loop import Boosting, Lists, Pairs
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
-from topkit.rankers.pairs import Beta, Margin, TopSize, with_top
+from topkit.rankers.orders import drawn_top
+from topkit.rankers.pairs import Beta, Margin, TopSize
 from topkit.scorers import Job, Model
 
 
@@ -29,9 +30,9 @@ class FocusedBoost:
     ``margin="label-gap"``, the printed form, H(u) − H(v) and f(u) − f(v) are multiplied by (y_u − y_v)/y_max,
     with the labels k…1 of T and 0 of F; dividing by the largest label y_max scales H and keeps |r| ≤ 1. β = 1
     is AdaRank on the top k (with features as weak rankers), β = 0 is RankBoost on focused pairs. From grades
-    it learns a random order that agrees with them, drawn by ``seed`` and cut at k: ``fit(train)`` is
-    ``fit(train.top_k(k, seed))``. Niu, Guo, Lan & Cheng, SIGIR 2012, Algorithm 2 (which minimises r,
-    although its α needs a correlation).
+    it learns a random order that agrees with them, drawn by ``seed`` and cut at k
+    (:func:`topkit.rankers.orders.drawn_order`). Niu, Guo, Lan & Cheng, SIGIR 2012, Algorithm 2 (which
+    minimises r, although its α needs a correlation).
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")
@@ -60,7 +61,7 @@ class FocusedBoost:
 
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
         """The sum of weak rankers; the trace of the metric, or of β·E − (1 − β)·loss without validation."""
-        ordered, k = with_top(job.train, self.k, job.seed)
+        ordered, k = drawn_top(job.train, self.k, job.seed)
         train = worst_ties(ordered)
         pool = pool_of(train, self.weak, self.thresholds)
         lists = pairs = None

@@ -9,7 +9,8 @@ import numpy as np
 
 from topkit.compute import Trace
 from topkit.losses import loss
-from topkit.rankers.pairs import Beta, Margin, TopSize, with_top
+from topkit.rankers.orders import drawn_top
+from topkit.rankers.pairs import Beta, Margin, TopSize
 from topkit.rankers.svm.path import QuerySVM, ScoreLoss
 from topkit.rankers.svm.precision import cuts_of_top
 from topkit.scorers import Floats, Job, Linear
@@ -25,8 +26,8 @@ class FocusedSVM(QuerySVM):
     the printed form. Each part is divided by its value at w = 0, so that both start at 1 (the paper's
     comparable range). β = 1 is SVM-MAP on the cuts, β = 0 is RankSVM with the plain hinge on focused pairs,
     both with these query weights. A part without pairs (T of one document, F empty) is 0. From grades it
-    learns a random order that agrees with them, drawn by ``seed`` and cut at k: ``fit(train)`` is
-    ``fit(train.top_k(k, seed))``. Niu, Guo, Lan & Cheng, SIGIR 2012.
+    learns a random order that agrees with them, drawn by ``seed`` and cut at k
+    (:func:`topkit.rankers.orders.drawn_order`). Niu, Guo, Lan & Cheng, SIGIR 2012.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")
@@ -42,7 +43,7 @@ class FocusedSVM(QuerySVM):
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of the gap of every fit."""
-        train, k = with_top(job.train, self.k, job.seed)
+        train, k = drawn_top(job.train, self.k, job.seed)
         objective, total = focused_risk(replace(job, train=train), k, self.beta, self.margin)
         return self.minimise(job, objective, total, "FocusedSVM")
 

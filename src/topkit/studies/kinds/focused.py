@@ -1,8 +1,8 @@
-"""focused: FocusedRank against its parents, on graded and on ordered truth, as in tables 4 and 5 of the paper.
+"""focused: FocusedRank against its parents, on graded and on ordered truth.
 
-Niu, Guo, Lan & Cheng, SIGIR 2012. A data set with ``truth = "labels"`` is measured by the measures of grades,
-one with an order (``top-10``, ``teacher-10``) by the measures of top-k truth. Each focused ranker is tested
-against its pairwise and its listwise parent.
+Tables 4 and 5 of Niu, Guo, Lan & Cheng, SIGIR 2012. A data set with ``truth = "labels"`` is measured by the
+measures of grades, one with an order (``top-10``, ``teacher-10``) by those of top-k truth. Each focused
+ranker is tested against its pairwise and its listwise parent.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from topkit.losses.base import Loss, Objective, define
 from topkit.losses.focused import focused, focused_parts
 from topkit.losses.listwise import (
     all_choices,
-    list_targets,
     listmle,
     listnet,
     rankcosine,
@@ -20,6 +19,7 @@ from topkit.losses.listwise import (
     topk_listnet,
     topk_rankcosine,
 )
+from topkit.losses.listwise.top_m import list_targets
 from topkit.losses.ndcg import gains_and_ideal, lambdarank, softndcg
 from topkit.losses.pairwise import (
     exponential,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.losses.base import WHOLE, Block, Floats, Ints, K
+from topkit.losses.listwise.top_m import TopTargets, top_m_entropy
 
 
 class Choices(NamedTuple):
@@ -24,18 +25,6 @@ class Choices(NamedTuple):
     """1, or for ties at the border the share of the places that remain."""
 
 
-class TopTargets(NamedTuple):
-    """What ListNet learns from if its probabilities cover more than one place."""
-
-    labels: Floats
-    target: Floats
-    """The expected number of times that a document is at one of the first m places."""
-    m: int
-
-
-M = Annotated[int, Setting("Places that the probabilities of ListNet cover.", low=1, high=3)]
-
-
 def listnet(scores: Floats, targets: Floats | TopTargets, ptr: Ints, *, curved: bool) -> Block:
     """ListNet: the cross entropy of top-one probabilities, −Σ_j softmax(y)_j · log softmax(s)_j.
 
@@ -46,23 +35,11 @@ def listnet(scores: Floats, targets: Floats | TopTargets, ptr: Ints, *, curved: 
     length of the list for m = 1 and 2, quadratic for m = 3. Cao et al., ICML 2007.
     """
     if isinstance(targets, TopTargets):
-        from topkit.losses.listwise.top_m_kernels import top_m_entropy
-
-        top_m: Block = top_m_entropy(scores, targets.labels, targets.target, ptr, targets.m, curved)
-        return top_m
+        return top_m_entropy(scores, targets, ptr, curved)
     from topkit.losses.listwise import kernels
 
     block: Block = kernels.cross_entropy(scores, targets, ptr, curved)
     return block
-
-
-def list_targets(labels: Floats, ptr: Ints, *, m: M = 1) -> Floats | TopTargets:
-    """The labels, or for m > 1 also how often each document is expected at the first m places."""
-    if m == 1:
-        return labels
-    from topkit.losses.listwise.top_m_kernels import top_m_entropy
-
-    return TopTargets(labels, top_m_entropy(labels, labels, np.zeros(len(labels)), ptr, m, False)[1], m)
 
 
 def topk_listnet(scores: Floats, psi: Floats, ptr: Ints, *, curved: bool) -> Block:

@@ -71,8 +71,8 @@ def _describe_folds(source: Source, spec: FoldSpec, folder: Path) -> tuple[FoldS
     if "{fold}" not in source.files and spec.fold != 1:
         raise InputError(f"{source.name!r} has only one fold", "write folds = [1], or {fold} in its files")
     paths = [str(find_file(source.files, folder, spec.fold, part)) for part in PARTS]
-    contents = [fingerprint(path) for path in paths]
-    return replace(spec, **dict(zip(PARTS, contents, strict=True))), dict(zip(contents, paths, strict=True))
+    train, vali, test = contents = [fingerprint(path) for path in paths]
+    return replace(spec, train=train, vali=vali, test=test), dict(zip(contents, paths, strict=True))
 
 
 def _check_truth(source: Source) -> None:

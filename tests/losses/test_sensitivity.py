@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -141,3 +144,15 @@ def test_few_objects_only() -> None:
         order_sensitivity(tk.loss("listmle"), np.zeros(9), 1)
     with pytest.raises(tk.InputError, match="orders of the objects"):
         preserves_order({(0, 2): 1.0}, 1, 0, 1)
+
+
+def test_the_block_in_the_guide_runs() -> None:
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "losses.md").read_text()
+    (block,) = [
+        text for text in re.findall(r"^```python\n(.*?)^```", guide, re.M | re.S) if "chances" in text
+    ]
+    lines = block.splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join(line for line in lines if " # " not in line), names)  # noqa: S102
+    values = [eval(line.split("  # ")[0], names) for line in lines if " # " in line]  # noqa: S307
+    assert values == [(True, False), False, True]

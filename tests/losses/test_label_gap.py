@@ -18,7 +18,7 @@ from tests.support.losses import PHI, pair_weights
 def test_is_the_sum_over_pairs(name: str, pairs: str, seed: int, n: int, k: int, graded: bool) -> None:
     rng = np.random.default_rng(seed)
     s = rng.normal(size=n)
-    y = rng.integers(0, 4, n).astype(float) if graded else rng.permutation(n) + 1.0
+    y = (rng.integers(0, 4, n) if graded else rng.permutation(n) + 1).astype(np.float64)
     weights = pair_weights(y, pairs, k)
     expected = sum(
         weights[u, v] * PHI[name]((y[u] - y[v]) * (s[u] - s[v]))

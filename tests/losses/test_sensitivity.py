@@ -67,7 +67,7 @@ def test_definition_2(seed: int, n: int, k: int, tilted: bool) -> None:
 
 def test_definition_2_written_out() -> None:
     """The paper's example: top-2 needs p(1,2) > p(2,1), p(1,3) > p(2,3) and p(3,1) > p(3,2)."""
-    chances = {
+    chances: dict[tuple[int, ...], float] = {
         (0, 1, 2): 0.3,
         (0, 2, 1): 0.2,
         (1, 0, 2): 0.2,

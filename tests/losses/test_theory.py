@@ -52,6 +52,20 @@ def test_the_error_is_that_of_the_measure(seed: int, n: int, k: int) -> None:
     )
 
 
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 10), k=st.integers(1, 9))
+def test_lemma_1(seed: int, n: int, k: int) -> None:
+    """Weighted Kendall's τ and the top-k losses are the same for all full orders with the same top k."""
+    rng = np.random.default_rng(seed)
+    s, y = rng.normal(size=n), rng.permutation(n) + 1.0
+    assume(len(set(s)) == n)
+    other = y.copy()
+    tail = np.flatnonzero(y <= n - k)
+    other[tail] = rng.permutation(y[tail])
+    one, two = top_k_bounds(s, y, k), top_k_bounds(s, other, k)
+    for name in ("inversions", "any_inversion", "hinge", "exponential", "logistic", "listmle"):
+        assert getattr(one, name) == pytest.approx(getattr(two, name))
+
+
 def test_listmle_does_not_bound_the_number_of_inversions() -> None:
     """Three documents just above the first: 3 inversions, but the loss is log(1 + 3e^ε) ≈ log 4 = 2·log 2.
 

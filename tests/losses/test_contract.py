@@ -71,7 +71,7 @@ def test_entries_are_documented_and_declared(name: str) -> None:
 
 def test_focused_declares_what_a_search_may_try() -> None:
     known = settings_of(LOSSES["focused"])
-    assert list(known) == ["k", "beta", "within", "across"]
+    assert list(known) == ["k", "beta", "within", "across", "m"]
     assert search_space(known)["beta"] == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     with pytest.raises(tk.InputError, match="within must be one of listnet, listmle, rankcosine"):
         tk.loss("focused", within="lisnet")

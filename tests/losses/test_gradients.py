@@ -29,7 +29,11 @@ CASES += [
 CASES += [
     ("sigmoid", {"steepness": 2.5}),
     ("softndcg", {"sigma": 0.3}),
-    ("topk-listnet", {"k": 2, "epsilon": 0.5}),
+    ("topk-listnet", {"k": 2, "epsilon": -0.5}),
+    ("listnet", {"m": 2}),
+    ("listnet", {"m": 3}),
+    ("focused", {"k": 5, "m": 2}),
+    ("logistic", {"pairs": "focused", "k": 3, "margin": "label-gap"}),
 ]
 CASES += [
     ("focused", {"k": 2, "beta": 0.3, "within": within, "across": across})

@@ -11,13 +11,17 @@ from hypothesis import strategies as st
 
 import topkit as tk
 from topkit.losses.consistency import (
+    consistency_table,
     expected_minimiser,
+    hard_case,
     is_consistent,
     mallows,
     proposition_10,
+    proposition_10_limit,
     top_k_bayes,
     top_k_bounds,
 )
+from topkit.losses.sensitivity import meets_theorem_6
 
 
 @given(
@@ -46,6 +50,20 @@ def test_the_error_is_that_of_the_measure(seed: int, n: int, k: int) -> None:
     assert top_k_bounds(s, y, k).error == pytest.approx(
         1 - tk.evaluate(data, s, f"ndcg@{k}").mean[f"ndcg@{k}"]
     )
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 10), k=st.integers(1, 9))
+def test_lemma_1(seed: int, n: int, k: int) -> None:
+    """Weighted Kendall's τ and the top-k losses are the same for all full orders with the same top k."""
+    rng = np.random.default_rng(seed)
+    s, y = rng.normal(size=n), rng.permutation(n) + 1.0
+    assume(len(set(s)) == n)
+    other = y.copy()
+    tail = np.flatnonzero(y <= n - k)
+    other[tail] = rng.permutation(y[tail])
+    one, two = top_k_bounds(s, y, k), top_k_bounds(s, other, k)
+    for name in ("inversions", "any_inversion", "hinge", "exponential", "logistic", "listmle"):
+        assert getattr(one, name) == pytest.approx(getattr(two, name))
 
 
 def test_listmle_does_not_bound_the_number_of_inversions() -> None:
@@ -81,6 +99,37 @@ def test_full_order_losses_bound_their_top_k_versions(name: str, seed: int, n: i
         assert last - 1e-9 <= value <= full + 1e-9 * full
         last = value
     assert last == pytest.approx(full)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_losses_on_whole_orders_miss_the_top_k(k: int) -> None:
+    """Theorem 6 applies, so top-k losses find the top k; losses on whole orders do not."""
+    assert meets_theorem_6(hard_case(k), k, tuple(range(k + 2)))
+    assert sum(hard_case(k).values()) == pytest.approx(1)
+    assert top_k_bayes(hard_case(k), k) == tuple(range(k))
+    for name, hard, mild in consistency_table(k):
+        assert hard == name.startswith("topk-"), name
+        assert mild, name
+    with pytest.raises(tk.InputError, match="k must be from 1 to 5"):
+        consistency_table(6)
+
+
+def test_limits_of_proposition_10() -> None:
+    """RankCosine: 3p1 + 3p2 = 2p1 + 5p2 at p1 = ½. ListNet is consistent at .45 and .49, so the printed range
+    is too wide; with the probabilities of whole permutations it fails longer."""
+    assert proposition_10_limit(tk.loss("rankcosine")) == pytest.approx(0.5, abs=2e-4)
+    for p1 in (0.45, 0.49):
+        assert is_consistent(tk.loss("listnet"), proposition_10(p1), 1)
+        assert not is_consistent(tk.loss("listmle"), proposition_10(p1), 1)
+    # top-one ListNet finds the expected softmax of the labels, so its limit is a linear equation in p1
+    first, second, third = np.exp([3.0, 2.0, 1.0])
+    # p1·first + p2·(second + third) = p1·second + p2·(first + second), with p2 = (1 − p1)/2
+    limit = (first - third) / (2 * (first - second) + first - third)
+    assert proposition_10_limit(tk.loss("listnet")) == pytest.approx(limit, abs=2e-4)
+    assert proposition_10_limit(tk.loss("listnet", m=2)) == pytest.approx(0.522, abs=1e-3)
+    assert proposition_10_limit(tk.loss("topk-listmle", k=1)) == 1 / 3
+    with pytest.raises(tk.InputError, match="above 1/3"):
+        proposition_10(0.3)
 
 
 @pytest.mark.parametrize("p1", [0.34, 0.36, 0.4])
@@ -134,6 +183,9 @@ def test_command_prints_bounds_that_hold_and_the_table() -> None:
     for name in ("weighted Kendall's τ", "top-k hinge", "top-k exponential", "top-k ListMLE / ln 2"):
         assert lines[name][-1] == "0"  # no list has a larger error than the bound
     assert "3 > 2.000" in result.output  # log2 4, by hand
+    assert "most likely top 2 first" in result.output
+    rows = [line.split() for line in result.output.splitlines()]
+    assert ["rankcosine", "0.500"] in rows  # the expected ψ are equal where p1 = 2·p2
     assert [line.split()[-2:] for line in result.output.splitlines() if line.startswith("topk-listmle")] == [
         ["yes", "yes"]
     ]

@@ -156,7 +156,7 @@ def test_battery(ragged: Dataset, convention: str) -> None:
         metric = f"{name}@3" if measure.depth == "optional" else name
         values = tk.evaluate(data, scores, metric, convention).per_query[metric]
         assert np.isfinite(values).all(), name
-        if name not in ("dcg", "wkt", "num_ret", "num_rel", "num_rel_ret"):
+        if name not in ("dcg", "wkt", "nwkt", "num_ret", "num_rel", "num_rel_ret"):
             assert (values <= 1 + 1e-12).all(), name
             assert (values >= (-1 if name == "tau" else 0)).all(), name
         best = tk.evaluate(data, data.y + 1e-6 * scores, metric, convention).per_query[metric]

@@ -19,6 +19,7 @@ from topkit.rankers.boosting import Steps
 from topkit.rankers.boosting.focused import top_of
 from topkit.rankers.boosting.kernels import bin_sums
 from topkit.rankers.boosting.pools import FeaturePool, ThresholdPool, borders_of
+from topkit.rankers.orders import drawn_top
 from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
@@ -195,7 +196,7 @@ def test_focusedboost_round_written_out() -> None:
 
 def test_top_of_a_longer_order() -> None:
     data = tk.Dataset.build(np.zeros((6, 1)), [1, 3, 2, 4, 2, 1], ["a"] * 4 + ["b"] * 2, truth="order")
-    top, rows, queries = top_of(data, 2)
+    top, rows, queries = top_of(*drawn_top(data, 2, 0))
     assert rows.tolist() == [1, 3, 4, 5]
     assert top.y.tolist() == [1, 2, 2, 1]
     assert queries.tolist() == [0, 1]

@@ -23,10 +23,14 @@ from topkit.studies.assessors import (
     relevance,
 )
 from topkit.studies.demo_data import demo_data
+from topkit.studies.kinds import KINDS
 from topkit.studies.kinds.budget_show import turning_point
 from topkit.studies.publish import publish
 from topkit.studies.run import run_study
-from topkit.studies.teacher import noisy_order, teacher_labels, with_order
+from topkit.studies.sources import describe, load
+from topkit.studies.spec import Source
+from topkit.studies.study_file import read_study
+from topkit.studies.teacher import noisy_order, teacher_scores, with_order
 
 
 @given(
@@ -52,25 +56,38 @@ def test_noise_grows_towards_the_tail() -> None:
     assert moved[:10].mean() < 0.5 * moved[-20:].mean()
 
 
-def test_no_teacher_has_seen_the_grades_of_its_query() -> None:
-    """Other grades for a test query change its order, but leave the teacher's scores of it as they were."""
-    rounds = dict(enumerate(tk.query_folds(demo_data(), 5, seed=0), 1))
-    labels = teacher_labels(rounds)
-    assert set(labels) == set(demo_data().qids)
-    test = rounds[2].test
-    flat = test.with_labels(np.zeros(len(test)), test.truth)
-    again = teacher_labels({2: rounds[2]._replace(test=flat)})
-    model = tk.ranker("lambdamart").fit(rounds[2].train, rounds[2].valid)
-    scores = model.score(test)
-    from zlib import crc32
+def test_no_grade_of_a_test_query_influences_training_truth() -> None:
+    """Other grades for all test queries of a split leave its training and validation truth as they were."""
+    split = tk.query_folds(demo_data(), 5, seed=0)[1]
+    turned = split.test.with_labels(split.test.y.max() - split.test.y, split.test.truth)
+    scores, changed = teacher_scores(split), teacher_scores(split._replace(test=turned))
+    assert set(scores) == set(demo_data().qids)
+    for part in (split.train, split.valid):
+        assert np.array_equal(with_order(part, scores).y, with_order(part, changed).y)
+    assert with_order(split.test, scores).truth.kind == "order"
 
-    for qid, rows in test:
-        expected = noisy_order(
-            np.zeros(rows.stop - rows.start, np.float32), scores[rows], crc32(qid.encode())
-        )
-        assert np.array_equal(again[qid], expected)
-    ordered = with_order(test, labels)
-    assert ordered.truth.kind == "order"
+
+@pytest.mark.parametrize("part", ["train", "valid", "test"])
+def test_no_teacher_has_seen_the_grades_of_its_query(part: str) -> None:
+    """Other grades for one query leave the teacher's scores of that query as they were."""
+    split = tk.query_folds(demo_data(), 5, seed=0)[2]
+    data: tk.Dataset = getattr(split, part)
+    first = data.y.copy()
+    first[: data.ptr[1]] = first.max() - first[: data.ptr[1]]
+    changed = split._replace(**{part: data.with_labels(first, data.truth)})
+    assert np.array_equal(teacher_scores(split)[data.qids[0]], teacher_scores(changed)[data.qids[0]])
+
+
+def test_teachers_take_part_in_studies_split_by_split(tmp_path: Path) -> None:
+    """The truth of a cell is that of its own split; seeds change the noise, not the teacher."""
+    source = Source("demo", "demo", truth="teacher-3")
+    split = tk.query_folds(demo_data(), 5, seed=0)[3]
+    scores = teacher_scores(split)
+    for seed in (0, 1):
+        spec, files = describe(source, 4, tmp_path, seed)
+        learned = load(spec, files).learn
+        for part, expected in zip(learned, split, strict=True):
+            assert np.array_equal(part.y, with_order(expected, scores, seed).top_k(3).y)
 
 
 def fold() -> tuple[tk.Dataset, np.ndarray]:
@@ -157,6 +174,22 @@ def test_the_study(tmp_path: Path) -> None:
     assert "minutes per query" in shown
     assert "  –  " in shown, "one minute is not enough for a judgment"
     assert "change places at" in shown
+
+
+def test_a_random_order_within_grades_is_a_source_too(tmp_path: Path) -> None:
+    """Assessors perceive the random order of the cell's seed, and κ-NDCG tests on the same order."""
+    (tmp_path / "s.toml").write_text(
+        'kind = "budget"\nseeds = [0, 3]\nmetrics = ["kndcg@10"]\n[[data]]\nname = "demo"\nfolds = [1]\n'
+        'truth = "order"\n[settings]\nstrategies = ["heap"]\nminutes = [60]\nsweep = []\nk = 5'
+    )
+    cells = list(KINDS["budget"].code.cells(read_study(tmp_path / "s.toml")))
+    split = tk.query_folds(demo_data(), 5, seed=0)[0]
+    for cell in cells:
+        data = load(cell.work.data, cell.files)
+        assert np.array_equal(data.learn.train.y, split.train.as_order(cell.factors["seed"]).y)
+    (tmp_path / "bad.toml").write_text('kind = "budget"\n[[data]]\nname = "demo"\ntruth = "top-3"')
+    with pytest.raises(tk.InputError, match="no full order"):
+        list(KINDS["budget"].code.cells(read_study(tmp_path / "bad.toml")))
 
 
 def test_turning_points() -> None:

@@ -17,6 +17,7 @@ from topkit.studies.kinds.learning_curve import query_order
 from topkit.studies.publish import publish
 from topkit.studies.results import Results
 from topkit.studies.run import run_study
+from topkit.studies.study_file import parse_study
 
 DATA = '\n[[data]]\nname = "demo"\nfolds = [1, 2]\n'
 
@@ -63,6 +64,85 @@ def test_k(tmp_path: Path) -> None:
             found = results.where(fold=1, ranker=name, k=k).mean("ndcg@10")[()]
             assert found == pytest.approx(expected, abs=1e-12)
     assert "all" in shown.splitlines()[0]
+
+
+def test_k_on_the_full_order(tmp_path: Path) -> None:
+    """The paper's measures: NDCG of the full order and weighted Kendall's τ, beside κ-NDCG."""
+    text = (
+        'kind = "k"\nrankers = [{ ranker = "topk-listmle", set = { l2 = 0.01 } }]\n[settings]\nks = [2, 0]\n'
+    )
+    results, shown = run(text + 'on_full_order = ["ndcg@3", "nwkt@3"]' + DATA + 'truth = "order"\n', tmp_path)
+    part = tk.query_folds(demo_data(), 5, seed=0)[1]
+    order = part.test.as_order(seed=0)
+    model = tk.ranker("topk-listmle", k=2, l2=0.01, metric="kndcg@10")
+    model.fit(part.train.as_order(seed=0).top_k(2), part.valid.as_order(seed=0).top_k(10))
+    expected = tk.evaluate(order, model.score(order), ["ndcg@3", "nwkt@3"]).mean
+    for name in ("ndcg@3", "nwkt@3"):
+        found = results.where(fold=2, k=2).mean(f"full-order {name}")[()]
+        assert found == pytest.approx(expected[name], abs=1e-12)
+        assert f"full-order {name}" in shown
+    assert results.where(fold=2, k=2).mean("kndcg@10")[()] == pytest.approx(
+        tk.evaluate(order.top_k(10), model.score(order), "kndcg@10").mean["kndcg@10"], abs=1e-12
+    )
+
+
+def test_focused(tmp_path: Path) -> None:
+    text = (
+        'kind = "focused"\nrankers = ["listnet", "ranknet", { ranker = "focusednet", name = "F", '
+        'set = { l2 = 0.01, k = 3 } }]\nmetrics = ["ndcg@1..2", "kndcg@2", "kerr"]\nchoose = "ndcg@2"\n'
+        'seeds = [0, 4]\n[[data]]\nname = "graded"\nfolds = [1, 2]\n'
+        '[[data]]\nname = "ordered"\nfolds = [1, 2]\ntruth = "top-3"\n'
+    )
+    (tmp_path / "study.toml").write_text(text)
+    finished = run_study(tmp_path / "study.toml", tmp_path / "out")
+    results, shown = finished.results, publish(finished)
+    # from grades, only the ranker that draws an order is fitted with every seed: 2 · (2 + 2) + 2 · 2 · 3
+    assert len(results.cells) == 20
+    part = tk.query_folds(demo_data(), 5, seed=0)[1]
+    for seed in (0, 4):
+        train, valid, test = (piece.top_k(3, seed) for piece in part)
+        model = tk.ranker("focusednet", k=3, l2=0.01, metric="kndcg@2", seed=seed).fit(train, valid)
+        expected = tk.evaluate(test, model.score(test), ["kndcg@2", "kerr"]).mean
+        cell = results.where(data="ordered", ranker="F", fold=2, seed=seed)
+        assert cell.mean("kerr")[()] == pytest.approx(expected["kerr"], abs=1e-12)
+        assert set(cell.outcomes[0].columns["metric"]) == {"kndcg@2", "kerr"}
+        model = tk.ranker("focusednet", k=3, l2=0.01, metric="ndcg@2", seed=seed).fit(part.train, part.valid)
+        expected = tk.evaluate(part.test, model.score(part.test), ["ndcg@1"]).mean
+        found = results.where(data="graded", ranker="F", fold=2, seed=seed).mean("ndcg@1")[()]
+        assert found == pytest.approx(expected["ndcg@1"], abs=1e-12)
+    assert "F − listnet" in shown
+    assert "Holm correction for 2 comparisons per measure" in shown
+    with pytest.raises(InputError, match="no measure suits the truth 'top-3'"):
+        run('kind = "focused"\nmetrics = ["ndcg@5"]\n[[data]]\nname = "d"\ntruth = "top-3"\n', tmp_path)
+
+
+def test_differences_to_parents_are_corrected_together() -> None:
+    """Two comparisons per measure, p by the paired t-test of each, times 2 and 1 by Holm."""
+    from scipy.stats import ttest_rel
+
+    from topkit.studies.kinds.focused import differences
+
+    rng = np.random.default_rng(0)
+    focused = rng.normal(size=30)
+    values = {
+        "focusednet": focused,
+        "listnet": focused - 0.5 + np.tile([1.0, -1.0], 15),  # t = 0.5/(1.017/√30) = 2.69, p = 0.012
+        "ranknet": focused - 0.37 + np.tile([1.0, -1.0], 15),  # t = 1.99, p = 0.056
+    }
+    columns: dict[str, list[Any]] = {"query": [f"q{i}" for i in range(30)], "metric": ["ndcg@1"] * 30}
+    done = [
+        (Cell("focused", {"ranker": name}, None), Outcome({**columns, "value": each.tolist()}))
+        for name, each in values.items()
+    ]
+    results = Results(tuple(cell for cell, _ in done), tuple(outcome for _, outcome in done))
+    evaluations = results.evaluations(["ndcg@1"], "yahoo", "ranker")
+    study = parse_study('kind = "focused"\nrankers = ["listnet", "ranknet", "focusednet"]')
+    pairs = [("focusednet", "listnet"), ("focusednet", "ranknet")]
+    table = differences(study, "d", evaluations, ("ndcg@1",), pairs)
+    p = [ttest_rel(focused, values[parent]).pvalue for _, parent in pairs]
+    assert p == pytest.approx([0.012, 0.056], abs=0.002)  # after Holm 0.024 and 0.056
+    assert table.marks == {("focusednet − listnet", "ndcg@1"): "▲"}
+    assert table.rows[0][1][0] == pytest.approx((focused - values["listnet"]).mean())
 
 
 def test_learning_curve(tmp_path: Path) -> None:

@@ -132,3 +132,11 @@ def test_huge_numbers_and_wrong_types_are_input_errors(text: str) -> None:
 def test_a_measure_that_is_not_text_is_refused() -> None:
     with pytest.raises(InputError, match="unknown metric 'True'"):
         parse_study('kind = "compare"\nmetrics = [true]')
+
+
+def test_a_range_of_depths_stands_for_several_measures() -> None:
+    study = parse_study('kind = "compare"\nmetrics = ["kndcg@1..3", "err", "kndcg@2"]')
+    assert study.metrics == ("kndcg@1", "kndcg@2", "kndcg@3", "err")
+    assert study.choose == "kndcg@1"
+    with pytest.raises(InputError, match="names 2"):
+        parse_study('kind = "compare"\nmetrics = ["err"]\nchoose = "ndcg@1..2"')

@@ -34,8 +34,7 @@ def consistency(
     """
     import numpy as np
 
-    from topkit.losses.consistency import consistency_table, top_k_bounds
-    from topkit.reporting.tables import Table
+    from topkit.losses.consistency import LARGEST_K, top_k_bounds
 
     rng = np.random.default_rng(seed)
     bounds = []
@@ -48,11 +47,39 @@ def consistency(
         f"smallest such case: three documents just above the first, "
         f"{smallest.inversions:g} > {smallest.listmle:.3f}"
     )
-    print("\nDoes the minimiser of the expected loss put the most likely first document first?")
+    if k <= LARGEST_K:
+        print(f"\nDoes the minimiser of the expected loss put the most likely top {k} first?")
+        print(_minimisers_table(k))
+    else:
+        print(f"\nMinimisers of expected losses are computed for k up to {LARGEST_K}.")
+    print("\nUp to which chance p1 of the best object does a loss on whole orders miss it (Proposition 10)?")
+    print(_limits_table())
+
+
+def _minimisers_table(k: int) -> str:
+    from topkit.losses.consistency import consistency_table
+    from topkit.reporting.tables import Table
+
     rows = [
-        (name, "yes" if hard else "no", "yes" if mild else "no") for name, hard, mild in consistency_table()
+        (name, "yes" if hard else "no", "yes" if mild else "no") for name, hard, mild in consistency_table(k)
     ]
-    print(Table(("loss", "Proposition 10", "order-preserving"), rows).text())
+    notes = (
+        [f"Proposition 10: three objects, behind {k - 1} objects that are almost always first"]
+        if k > 1
+        else []
+    )
+    return Table(("loss", "Proposition 10", "order-preserving"), rows, notes).text()
+
+
+def _limits_table() -> str:
+    from topkit.losses import loss
+    from topkit.losses.consistency import WHOLE_LIST_LOSSES, proposition_10_limit
+    from topkit.reporting.tables import Table
+
+    losses = {name: loss(name) for name in WHOLE_LIST_LOSSES} | {"listnet, m = 2": loss("listnet", m=2)}
+    rows = [(name, proposition_10_limit(each)) for name, each in losses.items()]
+    note = "the paper states it for every p1 above 1/3; of three objects, m = 2 covers whole permutations"
+    return Table(("loss", "p1"), rows, [note], decimals=3).text()
 
 
 def _bounds_table(bounds: list[Bounds], k: int) -> str:

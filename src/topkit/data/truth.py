@@ -56,11 +56,13 @@ class Truth:
 GRADED = Truth()
 
 
-def order_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], seed: int) -> NDArray[np.float32]:
-    """Full-order labels n+1−rank by ``y``; equal labels are ordered at random by the seed."""
+def order_labels(
+    y: NDArray[np.float32], ptr: NDArray[np.int64], seed: int, keys: NDArray[np.uint64] | None = None
+) -> NDArray[np.float32]:
+    """Full-order labels n+1−rank by ``y``; equal labels are ordered by keys, or at random by the seed."""
     lengths = np.diff(ptr)
     query = np.repeat(np.arange(len(lengths)), lengths)
-    tie_break = np.random.default_rng(seed).permutation(len(y))
+    tie_break = np.random.default_rng(seed).permutation(len(y)) if keys is None else keys
     best_last = np.lexsort((tie_break, y, query))
     labels = np.empty(len(y), np.float32)
     labels[best_last] = np.arange(1, len(y) + 1) - np.repeat(ptr[:-1], lengths)

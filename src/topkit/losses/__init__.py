@@ -19,6 +19,7 @@ from topkit.losses.listwise import (
     topk_listnet,
     topk_rankcosine,
 )
+from topkit.losses.listwise.top_m import list_targets
 from topkit.losses.ndcg import gains_and_ideal, lambdarank, softndcg
 from topkit.losses.pairwise import (
     exponential,
@@ -45,7 +46,7 @@ LOSSES: dict[str, Callable[..., Loss]] = {
     "logistic": define(logistic, pair_set),
     "sigmoid": define(sigmoid, pair_set),
     "fidelity": define(fidelity, pair_set),
-    "listnet": define(listnet),
+    "listnet": define(listnet, list_targets),
     "listmle": define(listmle, all_choices),
     "rankcosine": define(rankcosine),
     "topk-listnet": define(topk_listnet, top_labels),

@@ -16,10 +16,14 @@ from numpy.typing import ArrayLike
 from topkit.data import InputError
 from topkit.losses import Loss, loss
 from topkit.losses.base import Floats
+from topkit.losses.sensitivity import Order, subgroup_chances
 from topkit.metrics.conventions import discounts
 
-Order = tuple[int, ...]
-"""Objects from the best to the worst."""
+WHOLE_LIST_LOSSES = ("listmle", "listnet", "rankcosine", "logistic")
+"""Losses on whole orders, which Proposition 10 is about."""
+
+LARGEST_K = 5
+"""The largest k of the table: all orders of k + 2 objects are listed."""
 
 RIDGE = 1e-10
 """Penalty that keeps scores finite if the loss would push them apart without end; too small to matter."""
@@ -106,9 +110,7 @@ def _checked_list(scores: ArrayLike, labels: ArrayLike) -> tuple[Floats, Floats]
 
 def top_k_bayes(chances: Mapping[Order, float], k: int) -> Order:
     """The most likely content of the first k places: what a top-k Bayes ranker puts there."""
-    total: dict[Order, float] = {}
-    for order, chance in chances.items():
-        total[order[:k]] = total.get(order[:k], 0.0) + chance
+    total = subgroup_chances(chances, k)
     return max(total, key=lambda top: total[top])
 
 
@@ -142,10 +144,49 @@ def is_consistent(loss: Loss, chances: Mapping[Order, float], k: int) -> bool:
 def proposition_10(p1: float) -> dict[Order, float]:
     """Chances of orders of three objects that are top-1 order preserving but defeat losses on whole orders.
 
-    Object 1 is first with chance p1, the others with p2 = (1 − p1)/2 each; p1 must lie in (1/3, 1/2).
+    Object 1 is first with chance p1, the others with p2 = (1 − p1)/2 each. The paper states the proposition
+    for p1 > p2, that is for all p1 > 1/3. It holds only up to a limit that depends on the loss: 0.406 for
+    ListNet with top-one probabilities, 0.522 with those of permutations, 0.526 for ListMLE, and 1/2 for
+    RankCosine and logistic pairs, which need object 1 above object 2 in most orders.
+    :func:`proposition_10_limit` computes it.
     """
+    if not 1 / 3 < p1 < 1:
+        raise InputError(f"p1 must be above 1/3 and below 1, got {p1:g}")
     p2 = (1 - p1) / 2
     return {(0, 1, 2): p1, (1, 0, 2): p2, (2, 1, 0): p2}
+
+
+def proposition_10_limit(loss: Loss, tolerance: float = 1e-4) -> float:
+    """The p1 up to which a loss misses the top-1 Bayes ranker in Proposition 10; 1/3 if it never does.
+
+    >>> round(proposition_10_limit(loss("rankcosine")), 3)
+    0.5
+    """
+    low, high = 1 / 3, 1.0
+    if is_consistent(loss, proposition_10(low + tolerance), 1):
+        return low
+    while high - low > tolerance:
+        middle = (low + high) / 2
+        consistent = is_consistent(loss, proposition_10(middle), 1)
+        low, high = (low, middle) if consistent else (middle, high)
+    return (low + high) / 2
+
+
+def hard_case(k: int, p1: float = 0.36) -> dict[Order, float]:
+    """Proposition 10 at place k: k − 1 objects that are almost always first, in this order, then its three.
+
+    The rest of the probability, 2 %, is that of a Mallows model, so that every order is possible and
+    Theorem 6 applies to the order 0, 1, …, k + 1.
+    """
+    first = tuple(range(k - 1))
+    tail = {first + tuple(k - 1 + item for item in order): p for order, p in proposition_10(p1).items()}
+    if k == 1:
+        return tail
+    share = 0.02
+    return {
+        order: (1 - share) * tail.get(order, 0.0) + share * chance
+        for order, chance in mallows(k + 2, 1.0).items()
+    }
 
 
 def mallows(n: int, spread: float) -> dict[Order, float]:
@@ -160,9 +201,13 @@ def mallows(n: int, spread: float) -> dict[Order, float]:
 
 
 def consistency_table(k: int = 1) -> list[tuple[str, bool, bool]]:
-    """Loss, consistent in the case of Proposition 10, consistent in an order-preserving case."""
-    hard, mild = proposition_10(0.36), mallows(4, 1.5)
-    whole_list = [loss(name) for name in ("listmle", "listnet", "rankcosine", "logistic")]
+    """Loss, consistent with the top k in :func:`hard_case`, consistent in an order-preserving case."""
+    if not 1 <= k <= LARGEST_K:
+        raise InputError(
+            f"k must be from 1 to {LARGEST_K}, got {k}", "all orders of k + 2 objects are listed"
+        )
+    hard, mild = hard_case(k), mallows(min(k + 3, LARGEST_K + 2), 1.5)
+    whole_list = [loss(name) for name in WHOLE_LIST_LOSSES]
     top_k = [loss(name, k=k) for name in ("topk-listmle", "topk-listnet", "topk-rankcosine")]
     return [
         (loss.name, is_consistent(loss, hard, k), is_consistent(loss, mild, k)) for loss in whole_list + top_k

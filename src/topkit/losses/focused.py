@@ -9,10 +9,11 @@ import numpy as np
 from topkit.data.settings import Setting
 from topkit.losses.base import Block, BoundBlock, Floats, Ints, K, LossFunction, Prepare, bind_block
 from topkit.losses.listwise import all_choices, listmle, listnet, rankcosine
+from topkit.losses.listwise.top_m import M, list_targets
 from topkit.losses.pairwise import exponential, fidelity, hinge, logistic, pair_set, sigmoid, squared_hinge
 
 LISTS: dict[str, tuple[LossFunction, Prepare | None]] = {
-    "listnet": (listnet, None),
+    "listnet": (listnet, list_targets),
     "listmle": (listmle, all_choices),
     "rankcosine": (rankcosine, None),
 }
@@ -59,12 +60,13 @@ def focused_parts(
     across: Annotated[
         str, Setting("Pairwise loss from the top k to the rest.", choices=tuple(PAIRS))
     ] = "logistic",
+    m: M = 1,
 ) -> FocusedParts:
     """Bind both parts, and divide each by its value at s = 0."""
     top = top_rows(labels, ptr, k)
     top_ptr = np.searchsorted(top, ptr).astype(np.int64)
-    list_part = bind_block(*LISTS[within], {}, np.ascontiguousarray(labels[top]), top_ptr)
-    pair_settings = {"pairs": "focused", "k": k, "steepness": 1.0}
+    list_part = bind_block(*LISTS[within], {"m": m}, np.ascontiguousarray(labels[top]), top_ptr)
+    pair_settings = {"pairs": "focused", "k": k, "steepness": 1.0, "margin": "unit"}
     pair_part = bind_block(PAIRS[across], pair_set, pair_settings, labels, ptr)
     return FocusedParts(
         list_part,
@@ -81,8 +83,10 @@ def focused(scores: Floats, parts: FocusedParts, ptr: Ints, *, curved: bool) -> 
 
     T is the top k with its order, F the other documents. Each part is divided by its value at s = 0, so both
     start at 1. A part without information (T of one document, F empty) counts 0. The defaults give
-    FocusedNet: ListNet within and the pairs of RankNet across. In graded truth, ties at the border belong to
-    T as a whole unless they have the lowest label of the list. Niu et al., SIGIR 2012, equation 1.
+    FocusedNet: ListNet within and the pairs of RankNet across. The paper writes ListNet with permutation
+    probabilities; like ListNet itself, this uses top-one probabilities, or those of the first ``m`` places.
+    In graded truth, ties at the border belong to T as a whole unless they have the lowest label of the list;
+    the focused rankers avoid such ties by drawing an order. Niu et al., SIGIR 2012, equation 1.
     """
     values, gradient, curvature = parts.across(scores, curved)
     per_document = np.repeat(parts.across_factor, np.diff(ptr))

@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from typing import Annotated, Any, ClassVar
 
 from topkit.compute import MissingExtraError, Trace
-from topkit.data import InputError
+from topkit.data import Dataset, InputError
 from topkit.data.normalise import FEATURE_FORMS
 from topkit.data.settings import (
     Setting,
@@ -31,6 +31,7 @@ from topkit.metrics import CONVENTIONS, metric
 from topkit.rankers.files import read_model
 from topkit.rankers.learner import Learner, Preparation
 from topkit.rankers.names import MODELS, RANKERS
+from topkit.rankers.orders import drawn_order, drawn_top
 from topkit.scorers import SCORERS, Job, Model, Scorer
 
 
@@ -70,6 +71,23 @@ def _choices(
     """Declares the settings that decide which others there are."""
 
 
+def _ties(
+    ties: Annotated[
+        str,
+        Setting(
+            "Documents with equal grades share their places (shared), or a random order that agrees with the "
+            "grades is drawn by the seed, as in the papers (random).",
+            choices=("shared", "random"),
+        ),
+    ] = "shared",
+) -> None:
+    """Declares the setting of the losses in LOSSES_OF_ORDERS."""
+
+
+LOSSES_OF_ORDERS = ("listmle", "topk-listmle", "topk-listnet", "topk-rankcosine")
+"""Losses that are published for orders and also accept ties."""
+
+
 @dataclass(frozen=True)
 class Gradient:
     """Minimise a loss over the scores of a scorer: RankNet, ListNet, FocusedNet, LambdaMART and others.
@@ -103,6 +121,8 @@ class Gradient:
             if name == "scorer" or self.any_loss
         }
         known.update(declared_settings(lookup(LOSSES, loss_name, "loss")))
+        if loss_name in LOSSES_OF_ORDERS:
+            known.update(declared_settings(_ties))
         if isinstance(scorer, str):
             known.update(declared_settings(lookup(SCORERS, scorer, "scorer")))
         return known
@@ -110,7 +130,7 @@ class Gradient:
     @cached_property
     def loss(self) -> Loss:
         name, _ = self._named(self.chosen)
-        taken = {"scorer", *self._scorer_settings}
+        taken = {"scorer", "ties", *self._scorer_settings}
         if self.any_loss:
             taken.add("loss")
         return loss(name, **{key: value for key, value in self.chosen.items() if key not in taken})
@@ -131,10 +151,28 @@ class Gradient:
                 f"the loss {self.loss.name!r} with these settings learns from labels, not from preferences",
                 "use a pairwise loss with pairs='given'",
             )
-        truth = job.preferences if self.loss.pairs_given else job.train.y
-        if truth is None:
-            raise InputError("pairs='given' needs preferences", "pass preferences to fit, or use other pairs")
-        return self.scorer.fit(job, self.loss.on(truth, job.train.ptr, job.weights))
+        if self.loss.pairs_given:
+            if job.preferences is None:
+                raise InputError(
+                    "pairs='given' needs preferences", "pass preferences to fit, or use other pairs"
+                )
+            return self.scorer.fit(job, self.loss.on(job.preferences, job.train.ptr, job.weights))
+        train, loss = self.order_to_learn(job.train, job.seed)
+        return self.scorer.fit(job, loss.on(train.y, train.ptr, job.weights))
+
+    @property
+    def draws_order(self) -> bool:
+        """Whether it learns a random order that agrees with the grades, instead of the grades."""
+        return self.loss.name == "focused" or self.chosen.get("ties") == "random"
+
+    def order_to_learn(self, data: Dataset, seed: int) -> tuple[Dataset, Loss]:
+        """The data with the truth to learn from, and the loss with the k of that truth."""
+        if not self.draws_order:
+            return data, self.loss
+        if "k" not in self.loss.settings:
+            return (drawn_order(data, seed) if data.truth.kind == "graded" else data), self.loss
+        top, k = drawn_top(data, self.loss.settings["k"], seed)
+        return top, replace(self.loss, settings={**self.loss.settings, "k": k})
 
     def _named(self, chosen: Mapping[str, Any]) -> tuple[str, str | Scorer]:
         """The name of the loss, and the scorer, that these settings choose."""

@@ -7,6 +7,7 @@ from typing import Annotated
 from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.losses import Objective, loss
+from topkit.losses.pairwise import MARGINS
 from topkit.scorers import Job
 
 PAIR_SETS = ("all", "topk", "focused", "given")
@@ -22,6 +23,15 @@ Beta = Annotated[
         low=0,
         high=1,
         search=tuple(round(0.1 * i, 1) for i in range(1, 10)),
+    ),
+]
+
+Margin = Annotated[
+    str,
+    Setting(
+        "Margin of a pair: the difference of its scores (unit), or that times the difference of its labels, "
+        "as printed in the paper (label-gap).",
+        choices=MARGINS,
     ),
 ]
 

@@ -30,7 +30,7 @@ __all__ = ["MODELS", "RANKERS", "load_ranker", "ranker", "settings_of", "space_o
 RANKERS.update(
     {
         "ranknet": Gradient("logistic", "RankNet: logistic loss on pairs"),
-        "listnet": Gradient("listnet", "ListNet: cross entropy of top-one probabilities"),
+        "listnet": Gradient("listnet", "ListNet: cross entropy of top-one (or top-m) probabilities"),
         "listmle": Gradient("listmle", "ListMLE: likelihood of the order"),
         "rankcosine": Gradient("rankcosine", "RankCosine: cosine of scores and labels"),
         "topk-listnet": Gradient("topk-listnet", "ListNet with the order of the top k only"),

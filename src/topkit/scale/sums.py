@@ -22,6 +22,7 @@ from topkit.data.streaming import queries_between, stream_dataset
 from topkit.losses import loss
 from topkit.losses.base import Objective
 from topkit.rankers.learner import Preparation
+from topkit.rankers.orders import drawn_order, drawn_top
 from topkit.scale.scratch import scratch
 from topkit.scorers import Floats, Report, silent
 
@@ -31,18 +32,28 @@ PIECE_BYTES = 2 << 20
 
 @dataclass(frozen=True)
 class Recipe:
-    """How raw documents become a loss: the preparation, and the loss by name."""
+    """How raw documents become a loss: the preparation, the order to learn, and the loss by name."""
 
     preparation: Preparation
     loss: str
     settings: Mapping[str, Any]
+    draws_order: bool = False
+    """Whether grades are replaced by an order that agrees with them."""
+    seed: int = 0
 
     def pieces(self, data: Dataset) -> Iterator[Dataset]:
         """The prepared data in pieces of whole queries, with 0 for missing values."""
         for part in split_queries(data, PIECE_BYTES // (4 * max(data.n_features, 1))):
-            prepared = self.preparation(part)
+            prepared = self._ordered(self.preparation(part))
             missing = bool(np.isnan(prepared.X).any())
             yield prepared.with_features(np.nan_to_num(prepared.X, nan=0.0)) if missing else prepared
+
+    def _ordered(self, data: Dataset) -> Dataset:
+        if not self.draws_order:
+            return data
+        if "k" in self.settings:
+            return drawn_top(data, self.settings["k"], self.seed)[0]
+        return drawn_order(data, self.seed) if data.truth.kind == "graded" else data
 
     def bind(self, labels: NDArray[np.float32], ptr: NDArray[np.int64]) -> Objective:
         """The loss on the labels of a piece."""

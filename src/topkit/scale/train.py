@@ -50,8 +50,8 @@ def train_in_parts(
     plan = plan_partitions(path, rows or ROWS)
     head = next(stream_dataset(path, 1000)).select([0])
     preparation = learner.preparation_for(head)
-    recipe = Recipe(preparation, method.loss.name, method.loss.settings)
     common = learner.common
+    recipe = Recipe(preparation, method.loss.name, method.loss.settings, method.draws_order, common.seed)
     job = Job(
         head,
         None if valid is None else preparation(valid),
@@ -63,6 +63,12 @@ def train_in_parts(
     )
     model: Model
     if isinstance(method.scorer, TreeScorer) and cluster is not None:
+        if method.draws_order and plan.truth != "top-k":
+            raise InputError(
+                f"trees of the ranker {name!r} learn in parts from top-k truth only, got {plan.truth}",
+                "write it first: topkit data convert FILE --truth top-10 --out NEW",
+                file=path,
+            )
         model, traces = spread_trees(cluster, plan, recipe, method.scorer, job)
     elif isinstance(method.scorer, LinearScorer):
         with ExitStack() as stack:

@@ -62,7 +62,7 @@ def fit_cell(
     study: Study[Any], turn: Turn, contestant: Contestant, factors: Factors, work: type[F], **more: Any
 ) -> Cell[F]:
     """The cell that fits a contestant in a turn; ``more`` are the fields that ``work`` adds to Fit."""
-    data, files = describe(turn.source, turn.fold, study.folder)
+    data, files = describe(turn.source, turn.fold, study.folder, turn.seed)
     return Cell(
         study.kind,
         {"data": turn.source.name, **factors, "fold": turn.fold, "seed": turn.seed},
@@ -116,25 +116,28 @@ def measured(work: Fit, data: FoldData, fitted: Learner, facts: Mapping[str, Any
     """All measures of a fitted ranker on the test part, for each query."""
     test = data.labelled.test
     scores = fitted.ordering_scores(data.learn.test)
-    values = measure_test(data.learn.test, test, scores, work.metrics, work.convention)
+    values = measure_test(data.learn.test, test, scores, work.metrics, work.convention, work.seed)
     return as_rows(test.qids, values, facts)
 
 
 def measure_test(
-    learnt: Dataset, labelled: Dataset, scores: Floats, metrics: Sequence[str], convention: str
+    learnt: Dataset, labelled: Dataset, scores: Floats, metrics: Sequence[str], convention: str, seed: int = 0
 ) -> dict[str, Floats]:
     """Metric → its value for each query.
 
     Measures of top-k truth (κ-NDCG, κ-ERR) use the truth that was learnt from. Full orders are cut at 10, and
-    so are grades, after a random order that agrees with them (seed 0). Other measures use the labels of the
-    files.
+    so are grades, after a random order that agrees with them, drawn by the seed. Other measures use the
+    labels of the files.
     """
     by_order = [name for name in metrics if needs_order(name)]
-    top = learnt if learnt.truth.kind == "top-k" or not by_order else learnt.top_k(TOP, seed=0)
-    return {
-        name: evaluate(top if name in by_order else labelled, scores, name, convention).per_query[name]
-        for name in metrics
-    }
+    by_label = [name for name in metrics if name not in by_order]
+    values: dict[str, Floats] = {}
+    if by_order:
+        top = learnt if learnt.truth.kind == "top-k" else learnt.top_k(TOP, seed)
+        values |= evaluate(top, scores, by_order, convention).per_query
+    if by_label:
+        values |= evaluate(labelled, scores, by_label, convention).per_query
+    return {name: values[name] for name in metrics}
 
 
 def needs_order(name: str) -> bool:

@@ -14,7 +14,7 @@ from topkit.data import Dataset, Fold, InputError, query_folds, read_letor, read
 from topkit.data.truth import Truth
 from topkit.studies.demo_data import demo_path
 from topkit.studies.spec import Source
-from topkit.studies.teacher import Labels, teacher_labels, with_order
+from topkit.studies.teacher import Scores, teacher_scores, with_order
 
 PARTS = ("train", "vali", "test")
 FOLDS = 5
@@ -29,25 +29,19 @@ class FoldData(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FoldFiles:
-    """Fingerprints of the files of one fold."""
-
-    number: int
-    train: str
-    vali: str
-    test: str
-
-
-@dataclass(frozen=True)
 class FoldSpec:
-    """One fold of a data set, described by the content of its files: one file, or three for each fold."""
+    """One fold of a data set, described by the content of its files: one file to split, or three."""
 
     labels: str
     truth: str
     fold: int
     file: str = ""
-    """Fingerprint of the file to split; empty if the folds have their own files."""
-    folds: tuple[FoldFiles, ...] = ()
+    """Fingerprint of the file to split; empty if the fold has its own files."""
+    train: str = ""
+    vali: str = ""
+    test: str = ""
+    seed: int = 0
+    """Seed of the order within grades: of a random order, or of the noise of a teacher."""
 
 
 Files = tuple[tuple[str, str], ...]
@@ -55,10 +49,13 @@ Files = tuple[tuple[str, str], ...]
 
 
 # -- on the machine that runs the study ---------------------------------------------------------------------
-def describe(source: Source, fold: int, folder: Path) -> tuple[FoldSpec, dict[str, str]]:
-    """The fold, and fingerprint → path of its files. Raises InputError if a file is missing."""
+def describe(source: Source, fold: int, folder: Path, seed: int = 0) -> tuple[FoldSpec, dict[str, str]]:
+    """The fold, and fingerprint → path of its files. Raises InputError if a file is missing.
+
+    ``seed`` is that of the order within grades, if the truth to learn from has one.
+    """
     _check_truth(source)
-    spec = FoldSpec(source.labels, source.truth, fold)
+    spec = FoldSpec(source.labels, source.truth, fold, seed=0 if source.truth == "labels" else seed)
     if "{fold}" in source.files or "{part}" in source.files:
         return _describe_folds(source, spec, folder)
     if not 1 <= fold <= FOLDS:
@@ -73,26 +70,9 @@ def describe(source: Source, fold: int, folder: Path) -> tuple[FoldSpec, dict[st
 def _describe_folds(source: Source, spec: FoldSpec, folder: Path) -> tuple[FoldSpec, dict[str, str]]:
     if "{fold}" not in source.files and spec.fold != 1:
         raise InputError(f"{source.name!r} has only one fold", "write folds = [1], or {fold} in its files")
-    # The teacher of a query is fitted on the folds that do not test on it, so all of them are needed.
-    numbers = _all_folds(source.files, folder) if source.truth.startswith("teacher") else [spec.fold]
-    if spec.fold not in numbers:
-        raise InputError(f"{source.name!r} has no fold {spec.fold}", f"it has the folds {numbers}")
-    files: dict[str, str] = {}
-    folds = []
-    for number in numbers:
-        paths = [str(find_file(source.files, folder, number, part)) for part in PARTS]
-        contents = [fingerprint(path) for path in paths]
-        files |= dict(zip(contents, paths, strict=True))
-        folds.append(FoldFiles(number, *contents))
-    return replace(spec, folds=tuple(folds)), files
-
-
-def _all_folds(pattern: str, folder: Path) -> list[int]:
-    """Folds 1, 2, … up to the last one that has files."""
-    numbers = [1]
-    while "{fold}" in pattern and Path(folder, _fill(pattern, numbers[-1] + 1, "test")).is_file():
-        numbers.append(numbers[-1] + 1)
-    return numbers
+    paths = [str(find_file(source.files, folder, spec.fold, part)) for part in PARTS]
+    train, vali, test = contents = [fingerprint(path) for path in paths]
+    return replace(spec, train=train, vali=vali, test=test), dict(zip(contents, paths, strict=True))
 
 
 def _check_truth(source: Source) -> None:
@@ -159,40 +139,37 @@ def load(spec: FoldSpec, files: Mapping[str, str]) -> FoldData:
 
 @lru_cache(maxsize=2)
 def _load(spec: FoldSpec, files: Files) -> FoldData:
-    unfolded = replace(spec, fold=0, truth="labels")  # the same key for all folds and truths of the files
-    labelled = _folds(unfolded, files)[spec.fold]
+    plain = replace(spec, truth="labels", seed=0)  # the same key for all truths and seeds of a fold
+    labelled = _labelled(plain, files)
     if spec.truth == "labels":
         return FoldData(labelled, labelled)
     if spec.truth.startswith("teacher"):
-        labels = _teacher_labels(unfolded, files)
-        taught = Fold(*(with_order(part, labels) for part in labelled))
+        scores = _teacher_scores(plain, files)
+        taught = Fold(*(with_order(part, scores, spec.seed) for part in labelled))
         if spec.truth == "teacher":
             return FoldData(taught, labelled)
         k = int(spec.truth.partition("-")[2])
         return FoldData(Fold(*(part.top_k(k) for part in taught)), labelled)
     truth = Truth.parse(spec.truth)
     if truth.kind == "order":
-        return FoldData(Fold(*(part.as_order(seed=0) for part in labelled)), labelled)
-    return FoldData(Fold(*(part.top_k(truth.k or 1, seed=0) for part in labelled)), labelled)
+        return FoldData(Fold(*(part.as_order(spec.seed) for part in labelled)), labelled)
+    return FoldData(Fold(*(part.top_k(truth.k or 1, spec.seed) for part in labelled)), labelled)
 
 
-@lru_cache(maxsize=2)
-def _folds(spec: FoldSpec, files: Files) -> dict[int, Fold]:
+@lru_cache(maxsize=4)
+def _labelled(spec: FoldSpec, files: Files) -> Fold:
+    """The fold with the labels of the files."""
     paths = dict(files)
     if spec.file:
         data = _read(paths[spec.file], spec.file, spec.labels)
-        return dict(enumerate(query_folds(data, FOLDS, seed=0), 1))
-    return {
-        fold.number: Fold(
-            *(_read(paths[content], content, spec.labels) for content in (fold.train, fold.vali, fold.test))
-        )
-        for fold in spec.folds
-    }
+        return query_folds(data, FOLDS, seed=0)[spec.fold - 1]
+    contents = (spec.train, spec.vali, spec.test)
+    return Fold(*(_read(paths[content], content, spec.labels) for content in contents))
 
 
-@lru_cache(maxsize=2)
-def _teacher_labels(spec: FoldSpec, files: Files) -> Labels:
-    return teacher_labels(_folds(spec, files))
+@lru_cache(maxsize=4)
+def _teacher_scores(spec: FoldSpec, files: Files) -> Scores:
+    return teacher_scores(_labelled(spec, files))
 
 
 def _read(path: str, expected: str, labels: str) -> Dataset:

@@ -23,9 +23,10 @@ class Source:
     labels: str = "graded"
     """What the labels in the files mean: graded, order or top-K."""
     truth: str = "labels"
-    """What rankers learn from: the labels; top-K (a random order that agrees with the grades, cut at K);
-    teacher (a full order: grades, then a ranker fitted on the other folds, with noise); or teacher-K, the top
-    K of that order."""
+    """What rankers learn from: the labels; order (a random full order that agrees with the grades) or top-K
+    (that order cut at K); teacher (a full order: grades, then the scores of a teacher that is cross-fitted
+    within the split, with noise) or teacher-K (that order cut at K). The seeds of the study draw the random
+    order and the noise."""
     convention: str = "yahoo"
     """The convention of its measures; the study's convention unless given."""
 

@@ -12,7 +12,7 @@ from topkit.data.files import FilePath
 from topkit.data.setting_types import brief
 from topkit.data.settings import check_settings, lookup, settings_of, suggestion
 from topkit.metrics import convention as convention_named
-from topkit.metrics import metric
+from topkit.metrics import metric, parse_metrics
 from topkit.rankers import ranker
 from topkit.studies.kind import Kind
 from topkit.studies.kinds import KINDS
@@ -62,9 +62,8 @@ def parse_study(text: str, path: FilePath = "study.toml") -> Study[Any]:
 
 
 def _study(content: Mapping[str, Json], name: str, kind: Kind[Any, Any], path: Path) -> Study[Any]:
-    metrics = tuple(
-        str(metric(str(text))) for text in _list(content.get("metrics", list(kind.metrics)), "metrics")
-    )
+    names = [str(text) for text in _list(content.get("metrics", list(kind.metrics)), "metrics")]
+    metrics = tuple(map(str, parse_metrics(names))) if names else ()
     return Study(
         kind=name,
         title=str(content.get("title", kind.summary[0].upper() + kind.summary[1:])),

@@ -16,7 +16,8 @@ name = "demo"
 files = "demo"                # the embedded data; or "data.parquet"; or "{data}/MQ2008/Fold{fold}/{part}.txt"
 folds = [1, 2, 3, 4, 5]
 labels = "graded"             # what the labels in the files mean: graded, order or top-10
-truth = "labels"              # what rankers learn from: labels, top-10, teacher (a full order) or teacher-10
+truth = "labels"              # what rankers learn from: labels; order, top-10 (random within a grade);
+                              # teacher, teacher-10 (by a teacher within a grade)
 convention = "yahoo"          # of the measures: yahoo, ranklib, trec, letor3, letor4, mslr
 """
 
@@ -28,6 +29,7 @@ RANKERS = """
 
 METRICS = """
 # The first measure is the headline. Settings are chosen by it unless choose names another measure.
+# "ndcg@1..10" stands for ten measures.
 """
 
 

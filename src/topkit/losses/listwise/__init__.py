@@ -7,8 +7,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.losses.base import WHOLE, Block, Floats, Ints, K
+from topkit.losses.listwise.top_m import TopTargets, top_m_entropy
 
 
 class Choices(NamedTuple):
@@ -23,14 +25,20 @@ class Choices(NamedTuple):
     """1, or for ties at the border the share of the places that remain."""
 
 
-def listnet(scores: Floats, labels: Floats, ptr: Ints, *, curved: bool) -> Block:
+def listnet(scores: Floats, targets: Floats | TopTargets, ptr: Ints, *, curved: bool) -> Block:
     """ListNet: the cross entropy of top-one probabilities, −Σ_j softmax(y)_j · log softmax(s)_j.
 
-    The loss of a list of one document is 0. Linear in the length of the list. Cao et al., ICML 2007.
+    With m = 2 or 3, that of top-m probabilities: −Σ_g P_y(g)·log P_s(g) over all groups g of m documents in
+    order, P(g) = Π_t e^(s_g_t) / Σ_{j not in g_1…g_(t−1)} e^(s_j). The paper derives the loss for whole
+    permutations (m = n), which cannot be computed for long lists, and uses m = 1. A list of n ≤ m documents
+    has m = n − 1, which is its whole permutation; the loss of a list of one document is 0. Linear in the
+    length of the list for m = 1 and 2, quadratic for m = 3. Cao et al., ICML 2007.
     """
+    if isinstance(targets, TopTargets):
+        return top_m_entropy(scores, targets, ptr, curved)
     from topkit.losses.listwise import kernels
 
-    block: Block = kernels.cross_entropy(scores, labels, ptr, curved)
+    block: Block = kernels.cross_entropy(scores, targets, ptr, curved)
     return block
 
 
@@ -90,13 +98,30 @@ def top_labels(
     ptr: Ints,
     *,
     k: K = 10,
-    epsilon: Annotated[float, Setting("ε, the target of documents outside the top k.")] = 0.0,
+    epsilon: Annotated[
+        float, Setting("ε, the target of documents outside the top k; at most the smallest label in it.")
+    ] = 0.0,
 ) -> Floats:
-    """ψ: the label in the top k and ε outside, mixed for ties at the border."""
+    """ψ: the label in the top k and ε outside, mixed for ties at the border.
+
+    InputError if ε exceeds the label of a document above others whose target is ε or mixed with it: ψ would
+    not keep the order.
+    """
     from topkit.losses.kernels import top_memberships
 
     inside = top_memberships(labels, ptr, k)
     psi: Floats = inside * labels + (1 - inside) * epsilon
+    query = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    least_inside = np.where(np.bincount(query, inside == 0, len(ptr) - 1)[query] > 0, 0.0, 1.0)
+    above = (inside > least_inside) | (inside == 1)
+    followed = np.bincount(query, inside < 1, len(ptr) - 1)[query] > 0
+    wrong = above & followed & (labels < epsilon)
+    if wrong.any():
+        raise InputError(
+            f"epsilon must be at most the labels of the top k, got {epsilon:g} for a label of "
+            f"{labels[wrong].min():g}",
+            "use a smaller epsilon",
+        )
     return psi
 
 

@@ -4,6 +4,9 @@ Pair sets: ``all`` differing labels; ``topk``, every pair whose better member is
 only pairs from the top k to the other documents; ``given``, the listed
 :class:`~topkit.losses.preferences.Preferences`. If ties straddle the border of the top k, they share its
 places, and their pairs count by that share.
+
+The margin is s_u − s_v, or with ``margin="label-gap"`` (y_u − y_v)(s_u − s_v): pairs whose labels differ more
+need a smaller difference of scores.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.losses.base import WHOLE, Block, Floats, Ints, K
 from topkit.losses.preferences import Preferences
@@ -21,6 +25,9 @@ SHORT = 512
 """Documents up to which visiting every pair in vector registers is faster than sorting the scores."""
 
 PAIR_SETS = ("all", "topk", "focused", "given")
+
+MARGINS = ("unit", "label-gap")
+"""The margin of a pair: the difference of its scores, or that times the difference of its labels."""
 
 
 class PairSet(NamedTuple):
@@ -39,6 +46,8 @@ class PairSet(NamedTuple):
     share: Floats
     focused: bool
     """Whether only pairs from inside the top set to outside it count."""
+    gap_labels: Floats
+    """The label of each rank if margins are scaled by the difference of labels; otherwise empty."""
 
 
 class ListedPairs(NamedTuple):
@@ -62,14 +71,25 @@ def pair_set(
         Setting("Pairs that count: all, of the top k, from it to the rest, or given.", choices=PAIR_SETS),
     ] = "all",
     k: K = 10,
+    margin: Annotated[
+        str,
+        Setting(
+            "Margin of a pair: s_u − s_v (unit), or (y_u − y_v)(s_u − s_v) (label-gap).", choices=MARGINS
+        ),
+    ] = "unit",
 ) -> Pairs:
     """The pairs of a block of queries; the labels of each query are sorted once."""
     if isinstance(truth, Preferences):
+        if margin != "unit":
+            raise InputError("preferences have no labels for margin='label-gap'", "use margin='unit'")
         return ListedPairs(truth.better, truth.worse, truth.weight, truth.ptr)
     from topkit.losses.pairwise.kernels import visits
 
     order, below, whole, shared, share = visits.rank_labels(truth, ptr, WHOLE if pairs == "all" else k)
-    return PairSet(order, below, whole, shared, share, pairs == "focused")
+    by_rank = np.empty(0)
+    if margin == "label-gap":
+        by_rank = truth[order + np.repeat(ptr[:-1], np.diff(ptr))]
+    return PairSet(order, below, whole, shared, share, pairs == "focused", by_rank)
 
 
 def hinge(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:
@@ -135,6 +155,8 @@ def _sum_over_pairs(
     phi = getattr(visits, name)
     if isinstance(pairs, ListedPairs):
         return visits.listed_kernel(phi)(scores, pairs, ptr, steepness, curved)
+    if len(pairs.gap_labels):
+        return visits.gap_kernel(phi)(scores, pairs, ptr, steepness, curved)
     if name == "exponential":
         block: Block = sweeps.exponential_pairs(scores, pairs, ptr, curved)
         return block

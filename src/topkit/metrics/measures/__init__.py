@@ -17,7 +17,12 @@ from topkit.metrics.measures.discounted_gain import (
 )
 from topkit.metrics.measures.exact import top_k_loss
 from topkit.metrics.measures.f_measure import f1
-from topkit.metrics.measures.pairs import auc, kendall_tau, weighted_kendall_tau
+from topkit.metrics.measures.pairs import (
+    auc,
+    kendall_tau,
+    normalised_weighted_kendall_tau,
+    weighted_kendall_tau,
+)
 from topkit.metrics.measures.preference import nwppref, ppref, rpref
 from topkit.metrics.measures.rank_biased import compatibility, rank_biased_precision
 from topkit.metrics.measures.recall_curve import eleven_point_average, interpolated_precision
@@ -60,6 +65,12 @@ METRICS: dict[str, Measure] = {
     "tau": Measure("Kendall's τ_b of labels and scores", kendall_tau, "never"),
     "wkt": Measure(
         "weighted Kendall's τ, a loss", weighted_kendall_tau, greater_is_better=False, needs="order"
+    ),
+    "nwkt": Measure(
+        "weighted Kendall's τ over the ideal DCG, a loss",
+        normalised_weighted_kendall_tau,
+        greater_is_better=False,
+        needs="order",
     ),
     "loss01": Measure("top-k 0-1 loss", top_k_loss, greater_is_better=False),
     "ppref": Measure("precision of preferences", ppref, needs="preferences"),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from topkit.data import Dataset, InputError
 from topkit.metrics.block import Block, Floats, Labels, at_depths, deepest, running, tabulated
-from topkit.metrics.conventions import Convention, Discount, discounts, gain_function
+from topkit.metrics.conventions import Convention, Discount, Gain, discounts, gain_function
 from topkit.metrics.measure import Depths, FastMeasure
 from topkit.metrics.measures.relevant_found import ranks_to
 
@@ -27,11 +27,13 @@ def dcg(block: Block, depths: Depths, convention: Convention) -> Floats:
 def ndcg(block: Block, depths: Depths, convention: Convention) -> Floats:
     """NDCG@l = DCG@l / DCG@l of the ideal order of all judged documents.
 
-    A query without any gain has the convention's value for empty queries.
+    A query without any gain has the convention's value for empty queries. In lists with labels above 1000, as
+    in long full orders, all gains are divided by 2^(largest label), which does not change the quotient.
     """
-    values = _dcg(block, depths, convention)
+    exponents = gain_exponents(block)
+    values = _discounted(block, block.by_rank[: deepest(depths, block.width)], depths, convention, exponents)
     width = deepest(depths, block.width + block.missed.shape[1])
-    ideal = _discounted(block, block.ideal_by_rank(width), depths, convention)
+    ideal = _discounted(block, block.ideal_by_rank(width), depths, convention, exponents)
     without_gain = ideal[0] == 0  # the first rank of the ideal list decides for every depth
     np.divide(values, ideal, out=values, where=~without_gain)
     values[:, without_gain] = convention.empty
@@ -58,9 +60,9 @@ def kappa_ndcg(block: Block, depths: Depths, convention: Convention) -> Floats:
 def compiled_ndcg(data: Dataset, depth: int | None, convention: Convention) -> FastMeasure | None:
     """NDCG for training: gains divided by the ideal DCG of their query."""
     labels = data.y.astype(np.float64)
-    if convention.gain == "exponential" and labels.max(initial=0) > LARGEST_LABEL:
-        return None
-    gains = gain_function(convention.gain)(labels)
+    largest = np.maximum.reduceat(labels, data.ptr[:-1]) if len(labels) else np.zeros(0)
+    exponents = np.where(largest > LARGEST_LABEL, largest, 0.0)
+    gains = gains_of(labels, convention.gain, np.repeat(exponents, data.lengths))
     ideal = ideal_dcg(gains, data.ptr, depth, convention.discount)
     fixed = np.where(ideal == 0, convention.empty, np.nan)
     if convention.short_is_zero and depth is not None:
@@ -94,21 +96,47 @@ def ideal_dcg(
 
 
 def check_gain(block: Block, convention: Convention) -> None:
-    """Raise if 2^y would overflow, as on the full order of a long list."""
+    """Raise if the DCG would overflow, as on the full order of a long list."""
     if convention.gain == "exponential" and block.lists.largest_label > LARGEST_LABEL:
         raise InputError(
             f"the gain 2^y−1 of the label {block.lists.largest_label:g} exceeds floating point",
-            "use top-k truth (Dataset.top_k) or a convention with linear gain",
+            "use ndcg, top-k truth (Dataset.top_k) or a convention with linear gain",
         )
+
+
+def gain_exponents(block: Block) -> Floats:
+    """For each query the exponent of 2 that its gains are divided by: 0, or its largest label above 1000."""
+    if block.lists.largest_label <= LARGEST_LABEL:
+        return np.zeros(len(block))
+    largest = block.ideal_by_rank(1)[0].astype(np.float64)
+    return np.where(largest > LARGEST_LABEL, largest, 0.0)
+
+
+def gains_of(labels: Labels | Floats, rule: Gain, exponents: Floats) -> Floats:
+    """The gains of labels, divided by 2^exponent where the gain is 2^y − 1; linear gains are not divided.
+
+    >>> gains_of(np.array([3.0, 2000.0]), "exponential", np.array([0.0, 2000.0]))
+    array([7., 1.])
+    """
+    if rule != "exponential" or not exponents.any():
+        return gain_function(rule)(labels)
+    gains: Floats = np.exp2(np.maximum(labels, 0) - exponents) - np.exp2(-exponents)
+    return gains
 
 
 def _dcg(block: Block, depths: Depths, convention: Convention) -> Floats:
     check_gain(block, convention)
-    return _discounted(block, block.by_rank[: deepest(depths, block.width)], depths, convention)
+    labels = block.by_rank[: deepest(depths, block.width)]
+    return _discounted(block, labels, depths, convention, np.zeros(len(block)))
 
 
-def _discounted(block: Block, labels: Labels, depths: Depths, convention: Convention) -> Floats:
-    gains = tabulated(gain_function(convention.gain), labels, block.lists.largest_label)(labels)
+def _discounted(
+    block: Block, labels: Labels, depths: Depths, convention: Convention, exponents: Floats
+) -> Floats:
+    if exponents.any():
+        gains = gains_of(labels, convention.gain, exponents)
+    else:
+        gains = tabulated(gain_function(convention.gain), labels, block.lists.largest_label)(labels)
     gains *= discounts(convention.discount, len(labels))[:, None]
     return at_depths(running(np.add, gains), depths)
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.metrics.block import Block, Floats
-from topkit.metrics.conventions import Convention, discounts, gain_function
+from topkit.metrics.conventions import Convention, discounts
 from topkit.metrics.inversions import larger_before
 from topkit.metrics.measure import Depths, Rel
-from topkit.metrics.measures.discounted_gain import check_gain
+from topkit.metrics.measures.discounted_gain import gain_exponents, gains_of
 from topkit.metrics.measures.relevant_found import least_relevant
 
 Integers = NDArray[np.int64]
@@ -64,10 +64,24 @@ def weighted_kendall_tau(block: Block, depths: Depths, convention: Convention) -
 
     α(j) = gain·discount at rank j of the true order, so 1 − NDCG@k ≤ WKT@k/DCG@k of the ideal. Needs a true
     order (full-order or top-k truth); documents after the top k have no order and only count as l. Documents
-    that tie share their best place and are not compared. Without a depth, k is that of the truth, or n. Xia,
-    Liu and Li, NIPS 2009, section 5.
+    that tie share their best place and are not compared. Without a depth, k is that of the truth, or n. In a
+    list with labels above 1000 all gains are divided by 2^(largest label), because they would exceed floating
+    point; ``nwkt`` does not depend on such a factor. Lan, Guo, Niu and Cheng, CIKM 2013, equation 12.
     """
-    check_gain(block, convention)
+    return _weighted_inversions(block, depths, convention)[0]
+
+
+def normalised_weighted_kendall_tau(block: Block, depths: Depths, convention: Convention) -> Floats:
+    """WKT@k divided by the ideal DCG@k: an upper bound of 1 − NDCG@k, comparable between queries.
+
+    Lan, Guo, Niu and Cheng, CIKM 2013, theorem 1.
+    """
+    inversions, ideal = _weighted_inversions(block, depths, convention)
+    return np.divide(inversions, ideal, out=np.zeros_like(inversions), where=ideal > 0)
+
+
+def _weighted_inversions(block: Block, depths: Depths, convention: Convention) -> tuple[Floats, Floats]:
+    """Σ_{j≤k} α(j)·(inversions of the j-th document) and Σ_{j≤k} α(j), each (depths, queries)."""
     query, group, labels = _all_documents(block)
     # Worst label first, so that "after" becomes "before"; equal labels by rising score, so that they count 0.
     order = np.lexsort((-group, labels, query))
@@ -75,15 +89,14 @@ def weighted_kendall_tau(block: Block, depths: Depths, convention: Convention) -
     n = np.bincount(query, minlength=len(block))
     inverted = larger_before(int(group.max(initial=0)) - group, n)
     place = _best_places(query, labels, n)
-    weight = gain_function(convention.gain)(labels)
+    weight = gains_of(labels, convention.gain, gain_exponents(block)[query])
     weight *= discounts(convention.discount, int(n.max(initial=0)))[place]
-    terms = weight * inverted
-    return np.stack(
-        [
-            np.bincount(query, terms if depth is None else np.where(place < depth, terms, 0.0), len(block))
-            for depth in depths
-        ]
-    )
+
+    def sums(terms: Floats) -> Floats:
+        kept = (terms if depth is None else np.where(place < depth, terms, 0.0) for depth in depths)
+        return np.stack([np.bincount(query, values, len(block)) for values in kept])
+
+    return sums(weight * inverted), sums(weight)
 
 
 def _best_places(query: Integers, labels: Floats, n: Integers) -> Integers:

@@ -16,7 +16,8 @@ from topkit.losses.focused import top_rows
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers.boosting.loop import Boosting, Lists, Pairs
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
-from topkit.rankers.pairs import Beta, TopSize
+from topkit.rankers.orders import drawn_top
+from topkit.rankers.pairs import Beta, Margin, TopSize
 from topkit.scorers import Job, Model
 
 
@@ -25,10 +26,13 @@ class FocusedBoost:
     """FocusedBoost: each f_t has the largest r = β Σ_q D(q)·E(f, T_q) + (1 − β) Σ D'(u,v)(f(u) − f(v)).
 
     T_q is the top k of query q with its order, E the metric of the setting ``metric``, and pairs go from T to
-    the rest; α = ½ ln((1 + r)/(1 − r)), D(q) ∝ exp(−E(H, T_q)), D'(u,v) ∝ exp(−(H(u) − H(v))). β = 1 is
-    AdaRank on the top k (with features as weak rankers), β = 0 is RankBoost on focused pairs. In graded
-    truth, ties at the border of T belong to it unless they have the lowest label. Niu, Guo, Lan & Cheng,
-    SIGIR 2012, Algorithm 2 (which minimises r, although its α needs a correlation).
+    the rest; α = ½ ln((1 + r)/(1 − r)), D(q) ∝ exp(−E(H, T_q)), D'(u,v) ∝ exp(−(H(u) − H(v))). With
+    ``margin="label-gap"``, the printed form, H(u) − H(v) and f(u) − f(v) are multiplied by (y_u − y_v)/y_max,
+    with the labels k…1 of T and 0 of F; dividing by the largest label y_max scales H and keeps |r| ≤ 1. β = 1
+    is AdaRank on the top k (with features as weak rankers), β = 0 is RankBoost on focused pairs. From grades
+    it learns a random order that agrees with them, drawn by ``seed`` and cut at k
+    (:func:`topkit.rankers.orders.drawn_order`). Niu, Guo, Lan & Cheng, SIGIR 2012, Algorithm 2 (which
+    minimises r, although its α needs a correlation).
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")
@@ -42,6 +46,7 @@ class FocusedBoost:
 
     k: TopSize = 10
     beta: Beta = 0.5
+    margin: Margin = "unit"
     rounds: Annotated[int, Setting("Maximum number of rounds.", low=1)] = 300
     weak: Annotated[
         str,
@@ -56,33 +61,33 @@ class FocusedBoost:
 
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
         """The sum of weak rankers; the trace of the metric, or of β·E − (1 − β)·loss without validation."""
-        train = worst_ties(job.train)
+        ordered, k = drawn_top(job.train, self.k, job.seed)
+        train = worst_ties(ordered)
         pool = pool_of(train, self.weak, self.thresholds)
         lists = pairs = None
         if self.beta > 0:
-            top, rows, queries = top_of(train, self.k)
+            top, rows, queries = top_of(train, k)
             if len(queries):
                 lists = Lists.of(job, top, rows, job.query_weights[queries], pool)
         if self.beta < 1:
-            focused_loss = loss("exponential", pairs="focused", k=self.k)
-            pairs = Pairs.of(focused_loss.on(train.y, train.ptr, job.weights))
+            focused_loss = loss("exponential", pairs="focused", k=k, margin=self.margin)
+            largest = float(train.y.max(initial=1.0)) if self.margin == "label-gap" else 1.0
+            pairs = Pairs.of(focused_loss.on(train.y, train.ptr, job.weights), 1.0 / largest)
         return Boosting(train, pool, lists, pairs, self.beta).run(job, self.rounds)
 
 
 def top_of(data: Dataset, k: int) -> tuple[Dataset, NDArray[np.int64], NDArray[np.int64]]:
-    """The top k of each query as a data set, their rows, and the queries that have any."""
-    longer = data.truth.kind == "order" or (data.truth.k or 0) > k
-    ordered = data.top_k(k) if longer else data
-    rows = top_rows(ordered.y.astype(np.float64), ordered.ptr, k)
-    bounds = np.searchsorted(rows, ordered.ptr)
+    """The top k of each query of top-k truth as a data set, their rows, and the queries that have any."""
+    rows = top_rows(data.y.astype(np.float64), data.ptr, k)
+    bounds = np.searchsorted(rows, data.ptr)
     queries = np.flatnonzero(np.diff(bounds))
     top = Dataset(
         np.ascontiguousarray(data.X[rows]),
-        ordered.y[rows],
+        data.y[rows],
         np.append(bounds[queries], len(rows)).astype(np.int64),
         tuple(data.qids[int(q)] for q in queries),
         None if data.doc_ids is None else data.doc_ids.take(rows),
         data.feature_names,
-        ordered.truth,
+        data.truth,
     )
     return top, rows, queries

@@ -62,20 +62,22 @@ class Pairs:
     loss: Objective
     start: float
     """The exponential loss at H = 0: the number of pairs."""
+    scale: float = 1.0
+    """Factor of H in the loss. 1 over the largest label gap keeps the correlation of label gaps within ±1."""
 
     @classmethod
-    def of(cls, loss: Objective) -> Pairs | None:
+    def of(cls, loss: Objective, scale: float = 1.0) -> Pairs | None:
         """Pairs under the exponential loss; None if there are none."""
         start = loss(np.zeros(len(loss)))[0]
-        return cls(loss, start) if start > 0 else None
+        return cls(loss, start, scale) if start > 0 else None
 
     def state(self, scores: Floats) -> tuple[float, Floats]:
         """The mean loss, and π with Σ_{u,v} D'(u,v)(f(u) − f(v)) = Σ_x f(x)·π(x) for every f.
 
         π is the negative gradient of the logarithm of the loss, so pairs are not listed.
         """
-        value, slope = self.loss(scores)
-        return value / self.start, slope / -value
+        value, slope = self.loss(self.scale * scores)
+        return value / self.start, slope * (-self.scale / value)
 
 
 @dataclass

@@ -9,7 +9,8 @@ import numpy as np
 
 from topkit.compute import Trace
 from topkit.losses import loss
-from topkit.rankers.pairs import Beta, TopSize
+from topkit.rankers.orders import drawn_top
+from topkit.rankers.pairs import Beta, Margin, TopSize
 from topkit.rankers.svm.path import QuerySVM, ScoreLoss
 from topkit.rankers.svm.precision import cuts_of_top
 from topkit.scorers import Floats, Job, Linear
@@ -20,11 +21,13 @@ class FocusedSVM(QuerySVM):
     """FocusedSVM: ½‖w‖² + C Σ_q [β ζ_q + (1 − β) Σ_{u∈T, v∈F} ξ_uv].
 
     ζ_q is the mean, over the cuts r = 1…k−1 of the order of the top k (T), of SVM-MAP's loss with the first r
-    relevant and the others of T not; ξ_uv = max(0, 1 − w·(x_u − x_v)) from T to the rest (F). Each part is
-    divided by its value at w = 0, so that both start at 1 (the paper's comparable range). β = 1 is SVM-MAP on
-    the cuts, β = 0 is RankSVM with the plain hinge on focused pairs, both with these query weights. A part
-    without pairs (T of one document, F empty) is 0. In graded truth, cuts lie between grades, and
-    ties at the border of T belong to it unless they have the lowest label. Niu, Guo, Lan & Cheng, SIGIR 2012.
+    relevant and the others of T not; ξ_uv = max(0, 1 − w·(x_u − x_v)) from T to the rest (F). With
+    ``margin="label-gap"``, ξ_uv = max(0, 1 − (y_u − y_v)·w·(x_u − x_v)) with the labels k…1 of T and 0 of F:
+    the printed form. Each part is divided by its value at w = 0, so that both start at 1 (the paper's
+    comparable range). β = 1 is SVM-MAP on the cuts, β = 0 is RankSVM with the plain hinge on focused pairs,
+    both with these query weights. A part without pairs (T of one document, F empty) is 0. From grades it
+    learns a random order that agrees with them, drawn by ``seed`` and cut at k
+    (:func:`topkit.rankers.orders.drawn_order`). Niu, Guo, Lan & Cheng, SIGIR 2012.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")
@@ -36,22 +39,27 @@ class FocusedSVM(QuerySVM):
 
     k: TopSize = 10
     beta: Beta = 0.5
+    margin: Margin = "unit"
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of the gap of every fit."""
-        objective, total = focused_risk(job, self.k, self.beta)
+        train, k = drawn_top(job.train, self.k, job.seed)
+        objective, total = focused_risk(replace(job, train=train), k, self.beta, self.margin)
         return self.minimise(job, objective, total, "FocusedSVM")
 
 
-def focused_risk(job: Job, k: int, beta: float) -> tuple[ScoreLoss, float]:
-    """The loss Σ_q weight·[β·list part + (1 − β)·pair part] on scores, and its value at scores of 0."""
+def focused_risk(job: Job, k: int, beta: float, margin: str = "unit") -> tuple[ScoreLoss, float]:
+    """The loss Σ_q weight·[β·list part + (1 − β)·pair part] on scores, and its value at scores of 0.
+
+    The training data of the job has top-k truth.
+    """
     data, weights = job.train, job.query_weights
     zeros = np.zeros(len(data))
     tasks, query = cuts_of_top(data, k)
     start = np.bincount(query, weights=tasks.weights * tasks.per_list(zeros)[0], minlength=data.n_queries)
     scale = np.divide(beta * weights, start, out=np.zeros(data.n_queries), where=start > 0)
     tasks = replace(tasks, weights=tasks.weights * scale[query])
-    pair_loss = loss("hinge", pairs="focused", k=k)
+    pair_loss = loss("hinge", pairs="focused", k=k, margin=margin)
     count = pair_loss.on(data.y, data.ptr).per_query(zeros)
     pairs = pair_loss.on(
         data.y,

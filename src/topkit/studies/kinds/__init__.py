@@ -11,6 +11,7 @@ from topkit.studies.kinds.calibration import CALIBRATION
 from topkit.studies.kinds.clicks import CLICKS
 from topkit.studies.kinds.compare import COMPARE
 from topkit.studies.kinds.epochs import EPOCHS
+from topkit.studies.kinds.focused import FOCUSED
 from topkit.studies.kinds.fusion import FUSION
 from topkit.studies.kinds.grades import GRADES
 from topkit.studies.kinds.labelling import LABELLING
@@ -23,6 +24,7 @@ from topkit.studies.kinds.user_study import USER_STUDY
 
 KINDS: dict[str, Kind[Any, Any]] = {
     "compare": COMPARE,
+    "focused": FOCUSED,
     "beta": BETA,
     "k": TOP_K,
     "learning-curve": LEARNING_CURVE,

@@ -44,8 +44,10 @@ def cells(study: Study[Settings]) -> Iterator[Cell[BudgetFit]]:
     """One labelling per data set, ranker, strategy, agreement, fold and seed, with a fit per budget."""
     settings = study.settings
     for source in study.data:
-        if not source.truth.startswith("teacher"):
-            raise InputError(f"the data set {source.name!r} has no full order", 'set its truth = "teacher"')
+        if source.truth not in ("teacher", "order"):
+            raise InputError(
+                f"the data set {source.name!r} has no full order", 'set its truth = "teacher" or "order"'
+            )
     plan = [(strategy, settings.agreement) for strategy in (*settings.strategies, GRADES)]
     plan += [(strategy, lower) for lower in settings.sweep for strategy in settings.sweep_strategies]
     for turn, contestant in product(turns(study), study.rankers):
@@ -138,7 +140,8 @@ def _test(work: BudgetFit, train: Dataset, data: FoldData) -> dict[str, float]:
     """Metric → its mean over the test queries, for a ranker fitted on these queries."""
     fitted = ranker(work.ranker, **{"seed": work.seed, **work.settings}).fit(train)
     ordered, graded = data.learn.test, data.labelled.test
-    per_query = measure_test(ordered, graded, fitted.ordering_scores(graded), work.metrics, work.convention)
+    scores = fitted.ordering_scores(graded)
+    per_query = measure_test(ordered, graded, scores, work.metrics, work.convention, work.seed)
     return {name: float(values.mean()) for name, values in per_query.items()}
 
 

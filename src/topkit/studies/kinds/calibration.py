@@ -85,7 +85,7 @@ def compute(cell: Cell[Fit]) -> Outcome:
     headline = []
     scores_of_members = mixture.member_scores(data.learn.test)
     for member, scores in zip(mixture.members, scores_of_members, strict=True):
-        values = measure_test(data.learn.test, test, scores, work.metrics, work.convention)
+        values = measure_test(data.learn.test, test, scores, work.metrics, work.convention, work.seed)
         headline.append(values[work.metrics[0]])
         for metric, per_query in values.items():
             columns["calibration"] += [member.head.name] * len(per_query)

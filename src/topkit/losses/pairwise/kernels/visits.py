@@ -193,6 +193,42 @@ def listed_kernel(phi: Phi) -> PairKernel:
     return visit  # type: ignore[no-any-return]
 
 
+@cache
+def gap_kernel(phi: Phi) -> PairKernel:
+    """The kernel that sums φ over a :class:`PairSet` with margins (y_u − y_v)(s_u − s_v)."""
+
+    @njit(**PLAIN)
+    def visit(scores: Floats, pairs: PairSet, ptr: Ints, steepness: float, curved: bool) -> Block:
+        values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
+        curvature = np.zeros(len(scores) if curved else 0)
+        for q in range(len(ptr) - 1):
+            a, n = ptr[q], ptr[q + 1] - ptr[q]
+            for better in range(pairs.shared[q]):
+                inside = 1.0 if better < pairs.whole[q] else pairs.share[q]
+                u = a + pairs.order[a + better]
+                first = pairs.below[a + better]
+                if pairs.focused:
+                    first = max(first, pairs.whole[q])
+                for worse in range(first, n):
+                    v = a + pairs.order[a + worse]
+                    weight = inside
+                    if pairs.focused and worse < pairs.shared[q]:
+                        weight *= 1.0 - pairs.share[q]
+                    if weight == 0.0:
+                        continue
+                    scale = steepness * (pairs.gap_labels[a + better] - pairs.gap_labels[a + worse])
+                    cost, force, bending = phi(scale * (scores[u] - scores[v]))
+                    values[q] += weight * cost
+                    gradient[u] -= weight * scale * force
+                    gradient[v] += weight * scale * force
+                    if curved:
+                        curvature[u] += weight * scale * scale * bending
+                        curvature[v] += weight * scale * scale * bending
+        return values, gradient, curvature
+
+    return visit  # type: ignore[no-any-return]
+
+
 @njit(**LANES)
 def far_logistic(
     s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats

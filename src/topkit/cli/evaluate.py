@@ -98,7 +98,9 @@ def _evaluate_runs(
 
 def _names(files: list[Path]) -> list[str]:
     """File names if they differ, else complete paths."""
-    short = [path.name.removesuffix(".gz") for path in files]
+    from topkit.data.compression import without_compression
+
+    short = [without_compression(path.name) for path in files]
     return short if len(set(short)) == len(short) else [str(path) for path in files]
 
 

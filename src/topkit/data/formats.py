@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from topkit.data.blocks import FilePath, is_gzip
+from topkit.data.blocks import FilePath, text_stream
+from topkit.data.compression import without_compression
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.letor import read_letor, write_letor
@@ -107,12 +108,12 @@ WRITERS: dict[str, Writer] = {
 
 
 def format_of(path: FilePath) -> str:
-    """The ending of a file name that says its format, without ``.gz``, in lower case.
+    """The ending of a file name that says its format, without ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
 
     >>> format_of("train.CSV.gz")
     '.csv'
     """
-    return Path(str(path).lower().removesuffix(".gz")).suffix
+    return Path(without_compression(path).lower()).suffix
 
 
 def read_dataset(path: FilePath, *, regroup: bool = False, truth: Truth | str = "graded") -> Dataset:
@@ -137,16 +138,12 @@ def write_dataset(data: Dataset, path: FilePath) -> None:
 
 
 def _arrow_table(path: FilePath, read: Callable[[Any], Any]) -> Any:
-    import gzip
-
     import pyarrow as pa
 
     try:
-        if is_gzip(path):  # also says what is wrong with a path that cannot be opened
-            with gzip.open(path) as stream:
-                return read(stream)
-        return read(str(path))
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as error:
+        with text_stream(path) as stream:
+            return read(stream)
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         problem = f"the table cannot be read ({error})"
         raise InputError(problem, "fix the line and re-run", file=path) from None
 

@@ -17,7 +17,8 @@ from topkit.compute import require, thread_map
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.groups import Groups
-from topkit.data.judgments import ANSWERS, GradeTable, Judgments, Preference
+from topkit.data.judgments import GradeTable, Judgments, Preference
+from topkit.data.preference_columns import PreferenceColumns
 from topkit.data.run import Run
 from topkit.data.strings import Strings
 from topkit.data.truth import Truth
@@ -26,11 +27,11 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 """The libraries that ``to_frame`` can return, in the order in which it looks for an installed one."""
 BLOCK_ROWS = 8192
 """Rows that are transposed at once: large enough for NumPy, small enough to stay near the caches."""
-QUERY = ("qid", "q_id", "query_id", "query", "topic")
-DOCUMENT = ("docno", "doc_id", "docid", "doc", "document", "document_id")
+QUERY = ("qid", "q_id", "query_id", "query-id", "query", "topic")
+DOCUMENT = ("docno", "doc_id", "docid", "doc", "document", "document_id", "corpus-id")
 SCORE = ("score", "scores")
 GRADE = ("label", "relevance", "rel", "grade", "score")
-"""Names of columns in PyTerrier, ranx, ir_measures, ir_datasets and topkit; the first that exists is used."""
+"""Names of columns in PyTerrier, ranx, ir_measures, BEIR and topkit; the first that exists is used."""
 
 
 # -- frames to values --------------------------------------------------------------------------------------
@@ -119,9 +120,9 @@ def judgments_from_frame(
 ) -> Judgments:
     """See :meth:`topkit.Judgments.from_frame`."""
     table = opened_frame(frame)
+    if label is None and _has_preferences(table, qid):
+        return Judgments(preferences=tuple(_preferences(table, qid)))
     query = _named(table, qid, QUERY, "qid")
-    if {"a", "b", "answer"} <= set(table.columns):
-        return Judgments(preferences=tuple(_preferences(table, query)))
     document, column = _named(table, doc_id, DOCUMENT, "doc_id"), _named(table, label, GRADE, "label")
     grades = _labels(table[column], column, np.float64)
     groups = Groups.of(_ids(table[query], query))
@@ -131,14 +132,25 @@ def judgments_from_frame(
     return Judgments(GradeTable(queries, docs.tolist(), groups.sorted(grades).tolist()))
 
 
-def _preferences(table: Any, query: str) -> Iterable[Preference]:
-    extras = [name for name in ("assessor", "seconds", "time") if name in table.columns]
-    columns = [_ids(table[name], name).to_pylist() for name in (query, "a", "b", "answer")]
-    columns += [table[name].to_list() for name in extras]
-    for row, (qid, a, b, answer, *rest) in enumerate(zip(*columns, strict=True), 1):
-        if answer not in ANSWERS:
-            raise InputError(f"row {row}: invalid answer {answer!r}", f"choose from {', '.join(ANSWERS)}")
-        yield Preference(str(qid), str(a), str(b), answer, **dict(zip(extras, rest, strict=True)))
+def _preferences(table: Any, query: str | None) -> Iterable[Preference]:
+    """The preferences of a frame; ``query`` names the column of queries if it has another name."""
+    names = ["query" if name == query else str(name) for name in table.columns]
+    columns = PreferenceColumns.of(names)
+    values = [table[name].to_list() for name in table.columns]
+    for row, cells in enumerate(zip(*values, strict=True), 1):
+        try:
+            yield columns.preference(cells)
+        except InputError as error:
+            raise InputError(f"row {row}: {error.problem}", error.remedy) from None
+
+
+def _has_preferences(table: Any, query: str | None) -> bool:
+    names = ["query" if name == query else str(name) for name in table.columns]
+    try:
+        PreferenceColumns.of(names)
+    except InputError:
+        return False
+    return True
 
 
 def _check_columns(table: Any, names: Iterable[str]) -> None:

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from topkit.data import InputError, read_judged
+from topkit.data.compression import without_compression
 from topkit.data.csv_rows import csv_rows
 from topkit.data.files import FilePath
 from topkit.data.json_rows import json_rows
@@ -53,7 +54,7 @@ def _peeked(numbered: Lines) -> tuple[str, Lines]:
 
 
 def _format_of(path: FilePath, first: str) -> str:
-    name = str(path).removesuffix(".gz")
+    name = without_compression(path)
     for ending, format_name in ((".jsonl", "jsonl"), (".csv", "csv"), (".tsv", "tsv")):
         if name.endswith(ending):
             return format_name

@@ -175,12 +175,8 @@ class Judgments:
 
     def __repr__(self) -> str:
         """One line, whatever the size: ``Judgments(2 queries, 5 grades)``."""
-        counts = (
-            (len(self.grades), "grade"),
-            (len(self.preferences), "preference"),
-            (len(self.pages), "page"),
-        )
-        parts = [counted(n, word) for n, word in counts if n] or ["empty"]
+        kinds = {"grade": self.grades, "preference": self.preferences, "page": self.pages}
+        parts = [counted(len(records), kind) for kind, records in kinds.items() if records]
         return f"Judgments({', '.join([counted(len(self.queries), 'query'), *parts])})"
 
 

@@ -11,6 +11,7 @@ from topkit.data.blocks import FilePath, file_size, text_blocks
 from topkit.data.errors import InputError
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+HEADER_NAMES = {"qid", "query", "query_id", "label", "docno", "doc_id"}
 
 
 class Look(NamedTuple):
@@ -89,7 +90,7 @@ def look_of(path: FilePath) -> str | None:
 def look_of_line(line: str) -> str | None:
     """What a file with this first line looks like.
 
-    >>> look_of_line("2 qid:10 1:0.5"), look_of_line("31_1 A B B"), look_of_line("query-id\\tcorpus-id\\tscore")
+    >>> look_of_line("2 qid:10 1:0.5"), look_of_line("31_1 A B B"), look_of_line("query-id\\tcorpus\\tscore")
     ('letor', 'preferences', 'beir-qrels')
     """
     lower = line.lower()
@@ -138,9 +139,7 @@ def _table_look(line: str) -> str | None:
         if "winner" in fields or {"a", "b", "answer"} <= set(fields):
             return "preference-table"
         words = not any(NUMBER.fullmatch(field) for field in fields)
-        if words and any(
-            field in ("qid", "query", "query_id", "label", "docno", "doc_id") for field in fields
-        ):
+        if words and HEADER_NAMES & set(fields):
             return name
         if separator == "\t" and len(fields) == 2 and " " in fields[1]:
             return "tab-text"

@@ -23,9 +23,9 @@ def read_preferences(path: FilePath) -> Judgments:
 
     Text has ``query A B winner`` per line, where the winner is A, B or ``tie``; an optional fifth and sixth
     field are assessor and seconds. CSV, TSV (with a header) and JSON Lines have columns for the query, the
-    two documents and the winner, or for the better and the worse document:
-    :data:`topkit.data.preference_columns.COLUMNS` lists the names that are recognised. The winner is the id of
-    a document, ``a`` or ``b``, ``left`` or ``right``, or a tie (empty in JSON: null).
+    two documents and the winner, or for the better and the worse document, such as ``query,a,b,winner`` or
+    ``query,winner,loser``; :data:`topkit.data.preference_columns.COLUMNS` lists the names that are
+    recognised. The winner is the id of a document, ``a`` or ``b``, ``left`` or ``right``, or ``tie``.
 
     Blank lines and lines of text that start with ``#`` are skipped. A pair may be judged more than once.
     """

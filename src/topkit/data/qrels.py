@@ -50,11 +50,8 @@ def read_qrels(path: FilePath, format: str | None = None) -> Judgments:  # noqa:
     with naming_the_format(path, "trec-qrels"):
         judgments, name = read_judged(path, format)
         if format is None and name == "plain":
-            raise InputError(
-                field_count(4, 3),
-                f"for query, document, grade, name the format plain; {CRANFIELD_HINT}",
-                file=path,
-            )
+            remedy = f"for query, document, grade, name the format plain; {CRANFIELD_HINT}"
+            raise InputError(field_count(4, 3), remedy, file=path)
     return judgments
 
 

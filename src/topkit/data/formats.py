@@ -15,6 +15,7 @@ from topkit.data.compression import without_compression
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.letor import read_letor, write_letor
+from topkit.data.lightgbm_files import has_group_file, read_lightgbm
 from topkit.data.parquet import read_parquet, write_parquet
 from topkit.data.truth import Truth
 from topkit.data.writers import text_writer
@@ -120,7 +121,7 @@ def read_dataset(path: FilePath, *, regroup: bool = False, truth: Truth | str = 
     """Read a data set in the format of its file name; tables have the columns ``qid`` and ``label``.
 
     ``regroup`` is for LETOR text, which otherwise must have the rows of each query together; Parquet files
-    of topkit know their kind of truth.
+    of topkit know their kind of truth. Text without query ids is read with LightGBM's group file beside it.
     """
     ending = format_of(path)
     if ending == ".parquet":
@@ -129,6 +130,8 @@ def read_dataset(path: FilePath, *, regroup: bool = False, truth: Truth | str = 
         return read_csv(path, truth=truth)
     if ending in (".jsonl", ".ndjson"):
         return read_jsonl(path, truth=truth)
+    if has_group_file(path):
+        return read_lightgbm(path, truth=truth)
     return read_letor(path, regroup=regroup, truth=truth)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isinf, nan
 from typing import Any, NamedTuple
 
@@ -68,15 +68,6 @@ class PreferenceColumns(NamedTuple):
             raise InputError(f"expected columns of preferences, got {', '.join(header[:12])}", FORM)
         return columns
 
-    @classmethod
-    def of_header(cls, line: str) -> PreferenceColumns | None:
-        """The columns if a line of text is the header of such a table, else None."""
-        names = [name.strip().strip('"') for name in line.split(separator_of(line))]
-        try:
-            return cls.of(names) if len(names) > 1 else None
-        except InputError:
-            return None
-
     def preference(
         self, row: Sequence[Any], *, file: FilePath | None = None, line: int | None = None
     ) -> Preference:
@@ -109,6 +100,35 @@ class PreferenceColumns(NamedTuple):
         known = {key: value for words in (second, first) for key, value in words.items()}
         word = text if text in known else text.lower()
         return known.get(word) or ("tie" if word in TIES else None)
+
+
+def is_preference_table(header: Sequence[str]) -> bool:
+    """Whether a table with these columns holds preferences.
+
+    >>> is_preference_table(["query", "winner", "loser"]), is_preference_table(["query", "doc", "grade"])
+    (True, False)
+    """
+    try:
+        PreferenceColumns.of(header)
+    except InputError:
+        return False
+    return True
+
+
+def is_preference_header(line: str) -> bool:
+    """Whether a line of text is the header of such a table."""
+    names = [name.strip().strip('"') for name in line.split(separator_of(line))]
+    return len(names) > 1 and is_preference_table(names)
+
+
+def preferences_of_rows(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[Preference]:
+    """The preferences of the rows of a frame; an error names the row."""
+    columns = PreferenceColumns.of(header)
+    for number, row in enumerate(rows, 1):
+        try:
+            yield columns.preference(row)
+        except InputError as error:
+            raise InputError(f"row {number}: {error.problem}", error.remedy) from None
 
 
 def _text(value: Any) -> str:

@@ -12,7 +12,7 @@ from topkit.data.files import FilePath, numbered_lines, text_writer
 from topkit.data.json_rows import json_rows
 from topkit.data.judgments import Answer, Judgments, Preference
 from topkit.data.looks import naming_the_format
-from topkit.data.preference_columns import PreferenceColumns
+from topkit.data.preference_columns import PreferenceColumns, is_preference_header
 
 FORM = "lines look like '31_1 DOC_A DOC_B DOC_B'; write 'tie' for about the same"
 JSON_FORM = 'write one object per line, such as {"query": "q1", "a": "d1", "b": "d2", "winner": "d2"}'
@@ -45,7 +45,7 @@ def _preferences(lines: Iterator[tuple[int, str]], path: FilePath) -> Iterator[P
         rest = chain([(number, text)], lines)
         if text.lstrip().startswith("{"):
             return _of_objects(rest, path)
-        if PreferenceColumns.of_header(text) is not None:
+        if is_preference_header(text):
             return _of_table(rest, path)
         return _of_text(rest, path)
     return iter(())

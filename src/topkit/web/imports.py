@@ -12,7 +12,8 @@ from topkit.data.errors import InputError
 from topkit.data.files import FilePath
 from topkit.data.text_lines import text_lines
 from topkit.data.trec import read_run
-from topkit.features.corpus import ID_FIELDS, read_documents, read_queries
+from topkit.features.corpus import ID_FIELDS, read_documents
+from topkit.features.queries import read_queries
 from topkit.web.json_lines import read_records
 from topkit.web.store.projects import Document, Topic
 

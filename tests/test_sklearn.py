@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,3 +103,42 @@ def test_the_scorer_works_for_any_estimator_with_a_column_qid() -> None:
     assert ranking_scorer("err")(model, FRAME, Y) == pytest.approx(expected)
     with pytest.raises(tk.InputError, match="the scorer needs query ids"):
         ranking_scorer()(LinearRegression().fit(X, Y), X, Y)
+
+
+@pytest.mark.real_data
+@pytest.mark.slow
+def test_grid_search_gives_the_scores_of_our_own_loop_on_mq2008(real_data: Path) -> None:
+    """Three rankers × five folds of the queries: the same values, to the last bit."""
+    data = tk.read_letor(real_data / "MQ2008" / "Fold1" / "train.txt")
+    qid, rankers = data.query_index, ["bestfeature", "listnet", "lambdamart"]
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            RankingEstimator(),
+            {"ranker": rankers},
+            cv=GroupKFold(5),
+            scoring=ranking_scorer("ndcg@10"),
+            refit=False,
+        ).fit(np.array(data.X), np.array(data.y), qid=qid, groups=qid)
+    parts = [(np.unique(qid[a]), np.unique(qid[b])) for a, b in GroupKFold(5).split(data.X, data.y, qid)]
+    for row, name in enumerate(rankers):
+        for fold, (train, test) in enumerate(parts):
+            fitted = tk.ranker(name).fit(data.select(train))
+            value = tk.evaluate(data.select(test), fitted.score(data.select(test)), ["ndcg@10"]).mean[
+                "ndcg@10"
+            ]
+            assert search.cv_results_[f"split{fold}_test_score"][row] == value
+    assert rankers[int(np.argmax(search.cv_results_["mean_test_score"]))] == search.best_params_["ranker"]
+
+
+def test_optuna_searches_the_settings_of_the_estimator() -> None:
+    optuna = pytest.importorskip("optuna", reason="needs the extra tune")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+    def objective(trial: Any) -> float:
+        estimator = RankingEstimator("listnet", l2=trial.suggest_float("l2", 1e-3, 10.0, log=True))
+        return float(estimator.fit(X, Y, qid=QID).score(X, Y, qid=QID))
+
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
+    study.optimize(objective, n_trials=4)
+    estimator = RankingEstimator("listnet", **study.best_params).fit(X, Y, qid=QID)
+    assert estimator.score(X, Y, qid=QID) == study.best_value

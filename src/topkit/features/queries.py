@@ -47,21 +47,15 @@ def read_queries(path: FilePath, *, field: str | None = None) -> dict[str, str]:
 
 
 def _json_queries(numbered: Lines, path: FilePath, field: str | None) -> Iterator[tuple[int, str, str]]:
+    usual = ("text", "query", "title")
     for number, document in json_documents(numbered, path):
-        yield (
-            number,
-            document.id,
-            _text_of(document.fields, field or "text", ("query", "title"), path, number),
-        )
+        yield number, document.id, _text_of(document.fields, field, usual, path, number)
 
 
 def _topic_queries(numbered: Lines, path: FilePath, field: str | None) -> Iterator[tuple[int, str, str]]:
+    usual = ("title", "query", "desc")
     for number, name, fields in topics(numbered, path):
-        yield (
-            number,
-            name,
-            _text_of(fields, field or "title", ("query", "desc") if not field else (), path, number),
-        )
+        yield number, name, _text_of(fields, field, usual, path, number)
 
 
 def _text_of(

@@ -113,7 +113,7 @@ def test_the_torch_module_has_the_gradient_of_the_loss() -> None:
     )
     value.backward()
     expected, gradient = tk.loss("topk-listmle", k=3)(SCORES, DATA.y, DATA.ptr)
-    assert float(value) == pytest.approx(expected)
+    assert float(value.detach()) == pytest.approx(expected)
     np.testing.assert_allclose(scores.grad.numpy(), gradient)
 
 

@@ -98,7 +98,7 @@ def test_grades_and_preferences_together(files: dict[str, str]) -> None:
 
 @pytest.mark.real_data
 def test_the_published_best_documents_are_at_the_top_level(real_data: Path) -> None:
-    """TREC CAsT 2019: each topic's published best document against the levels of the published preferences."""
+    """TREC CAsT 2019: the published best document of each topic, and the levels of the preferences."""
     folder = real_data / "cast2019-prefs"
     preferences = tk.read_preferences(folder / "TREC-CAsT-2019.local.pref").preferences_by_query()
     best = tk.read_qrels(folder / "TREC-CAST-2019.local.qrels").grades_by_query()

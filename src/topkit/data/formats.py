@@ -33,7 +33,7 @@ def read_csv(
     truth: Truth | str = "graded",
     delimiter: str | None = None,
 ) -> Dataset:
-    """Read a CSV or TSV file with a header (``.gz`` too); the parameters are those of ``from_frame``.
+    """Read a CSV or TSV file with a header (compressed too); the parameters are those of ``from_frame``.
 
     The delimiter is a tab for ``.tsv`` and ``.tsv.gz``, else a comma. Ids are read as text, so ``007`` stays
     ``007``. An empty field is a missing value (NaN). Rows may be in any order.
@@ -68,7 +68,7 @@ def write_csv(data: Dataset, path: FilePath) -> None:
 
 
 def read_jsonl(path: FilePath, *, truth: Truth | str = "graded") -> Dataset:
-    """Read JSON Lines (``.gz`` too): one object per document with ``qid``, ``label`` and its features."""
+    """Read JSON Lines (compressed too): one object per document with ``qid``, ``label`` and its features."""
     from pyarrow import json as arrow_json
 
     return _dataset(_arrow_table(path, arrow_json.read_json), path, truth=truth)

@@ -61,8 +61,8 @@ def test_a_beir_folder_becomes_a_data_set(beir: Path, tmp_path: Path) -> None:
     collection = tk.Collection.from_beir(beir)
     index = tk.build_index(collection.documents, tmp_path / "index", fields=["title", "text"])
     grades = collection.judgments.grades_by_query()
-    options = {"features": "bm25.text,bm25.title", "sampling": "judged"}
-    data, _ = tk.build_dataset(index, collection.queries, grades, **options)
+    names = "bm25.text,bm25.title"
+    data, _ = tk.build_dataset(index, collection.queries, grades, features=names, sampling="judged")
     assert data.qids == ("q1", "q2")
     assert data.y.tolist() == [2, 1]
 
@@ -166,7 +166,7 @@ def test_trec_topics_of_both_kinds(tmp_path: Path) -> None:
     assert tk.read_queries(web) == {"1": "obama family tree", "2": "french lick"}
     with pytest.raises(InputError, match=r":17: the query has no field 'narr'; it has title, desc"):
         tk.read_queries(old, field="narr")
-    with pytest.raises(InputError, match=r":1: the topic that starts here is not closed"):
+    with pytest.raises(InputError, match=r":1: the topic that starts here has no </top>"):
         tk.read_queries(write(tmp_path / "cut", "<top>\n<num> Number: 1\n<title> x\n"))
     with pytest.raises(InputError, match="the topic has no number"):
         tk.read_queries(write(tmp_path / "cut", "<top>\n<title> x\n</top>\n"))

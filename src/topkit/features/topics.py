@@ -10,8 +10,8 @@ from topkit.data import InputError
 from topkit.data.files import FilePath
 from topkit.features.lines import Lines
 
-OPENING = re.compile(r"<top(?:ic)?(?:\s([^<>]*))?>", re.IGNORECASE)
-CLOSING = re.compile(r"</top(?:ic)?\s*>", re.IGNORECASE)
+MARK = re.compile(r"<(/?)top(?:ic)?(?:\s([^<>]*))?>", re.IGNORECASE)
+"""The start or the end of a topic."""
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)[^<>]*>")
 NUMBER = re.compile(r"\b(?:number|id|qid)\s*=\s*[\"']?([^\"'\s]+)", re.IGNORECASE)
 LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative|Domain|Summary)\s*:", re.IGNORECASE)
@@ -25,24 +25,27 @@ def topics(numbered: Lines, path: FilePath) -> Iterator[tuple[int, str, dict[str
     record: list[str] = []
     attributes, opened = "", 0
     for number, text in numbered:
-        while text:
-            opening = OPENING.search(text) if not opened else None
-            closing = CLOSING.search(text) if opened else None
-            if opening is not None:
-                opened, attributes, record = number, opening[1] or "", []
-                text = text[opening.end() :]
-            elif closing is not None:
-                record.append(text[: closing.start()])
-                yield (opened, *_topic("\n".join(record), attributes, path, opened))
-                opened, text = 0, text[closing.end() :]
-            else:
+        at = 0
+        for mark in MARK.finditer(text):
+            if mark[1]:  # a closing tag
                 if opened:
-                    record.append(text)
-                text = ""
+                    record.append(text[at : mark.start()])
+                    yield (opened, *_topic("\n".join(record), attributes, path, opened))
+                opened = 0
+            elif opened:
+                raise _unclosed(path, opened)
+            else:
+                opened, attributes, record = number, mark[2] or "", []
+            at = mark.end()
+        if opened:
+            record.append(text[at:])
     if opened:
-        raise InputError(
-            "the topic that starts here is not closed", "close it: </top>", file=path, line=opened
-        )
+        raise _unclosed(path, opened)
+
+
+def _unclosed(path: FilePath, line: int) -> InputError:
+    problem = "the topic that starts here has no </top>"
+    return InputError(problem, "the file may be truncated; close it or remove it", file=path, line=line)
 
 
 def _topic(text: str, attributes: str, path: FilePath, line: int) -> tuple[str, dict[str, str]]:

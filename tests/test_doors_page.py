@@ -1,21 +1,21 @@
-"""The code blocks of docs/doors.md run."""
+"""The code blocks of docs/doors.md and docs/formats.md run, section by section, each in an empty folder."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parent.parent / "docs" / "doors.md").read_text()
-BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+from tests.support.pages import run_blocks, sections
+
+PAGES = {(page, title): text for page in ("doors.md", "formats.md") for title, text in sections(page).items()}
 
 
-@pytest.mark.filterwarnings("ignore::topkit.compute.NotConverged")
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_code_block_runs(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for library in ("pandas", "sklearn", "ir_measures"):
-        if library in BLOCKS[number]:
-            pytest.importorskip(library)
+@pytest.mark.filterwarnings("ignore")  # short training does not converge; PyTerrier warns of pandas
+@pytest.mark.parametrize(("page", "title"), list(PAGES))
+def test_the_blocks_of_a_section_run(
+    page: str, title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile(BLOCKS[number], f"docs/doors.md block {number + 1}", "exec"), {})  # noqa: S102
+    monkeypatch.setenv("TOPKIT_THREADS", "1")
+    run_blocks(PAGES[page, title], f"docs/{page}")

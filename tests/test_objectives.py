@@ -58,6 +58,44 @@ def test_catboost_gets_the_negative_derivatives_as_pairs() -> None:
         objective.calc_ders_range([0.0], [1.0], None)
 
 
+def lowered(name: str, scores: np.ndarray, **settings: int) -> float:
+    """The loss of the scores, as a share of the loss of equal scores."""
+    loss = tk.loss(name, **settings)
+    return loss(scores, DATA.y, DATA.ptr)[0] / loss(np.zeros(len(DATA)), DATA.y, DATA.ptr)[0]
+
+
+@pytest.mark.parametrize("name", ["topk-listmle", "logistic"])
+def test_xgboost_trains_with_the_loss(name: str) -> None:
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed; it is large")
+    data = xgboost.DMatrix(np.array(DATA.X), np.array(DATA.y), qid=DATA.query_index)
+    settings = {"max_depth": 3, "eta": 0.3, "base_score": 0.0, "disable_default_eval_metric": True}
+    booster = xgboost.train(settings, data, 20, obj=objectives.xgboost(name))
+    assert lowered(name, booster.predict(data, output_margin=True)) < 0.9
+    with pytest.raises(tk.InputError, match="the data has no queries"):
+        objectives.xgboost(name)(SCORES, xgboost.DMatrix(np.array(DATA.X), np.array(DATA.y)))
+
+
+@pytest.mark.parametrize("name", ["topk-listmle", "logistic"])
+def test_catboost_trains_with_the_loss(name: str) -> None:
+    catboost = pytest.importorskip("catboost", reason="catboost is not installed; it is large")
+    settings = {
+        "loss_function": objectives.catboost(name, DATA.ptr),
+        "eval_metric": "RMSE",
+        "iterations": 20,
+        "depth": 3,
+        "learning_rate": 0.3,
+        "has_time": True,
+        "boosting_type": "Plain",
+        "bootstrap_type": "No",
+        "leaf_estimation_iterations": 1,
+        "thread_count": 1,
+        "logging_level": "Silent",
+        "allow_writing_files": False,
+    }
+    model = catboost.CatBoost(settings).fit(np.array(DATA.X), np.array(DATA.y))
+    assert lowered(name, model.predict(np.array(DATA.X), prediction_type="RawFormulaVal")) < 0.9
+
+
 def test_data_without_queries_is_an_error() -> None:
     lgb = pytest.importorskip("lightgbm")
     data = lgb.Dataset(np.array(DATA.X), np.array(DATA.y)).construct()
@@ -75,5 +113,36 @@ def test_the_torch_module_has_the_gradient_of_the_loss() -> None:
     )
     value.backward()
     expected, gradient = tk.loss("topk-listmle", k=3)(SCORES, DATA.y, DATA.ptr)
-    assert float(value) == pytest.approx(expected)
+    assert float(value.detach()) == pytest.approx(expected)
     np.testing.assert_allclose(scores.grad.numpy(), gradient)
+
+
+def test_a_torch_model_learns_with_the_module() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    from topkit.torch import RankingLoss
+
+    torch.manual_seed(0)
+    X, y = torch.tensor(np.array(DATA.X)), torch.tensor(np.array(DATA.y))
+    model = torch.nn.Sequential(torch.nn.Linear(DATA.n_features, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    loss = RankingLoss("topk-listmle", k=3)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.05)
+    for _ in range(60):
+        optimiser.zero_grad()
+        loss(model(X).squeeze(1), y, DATA.ptr).backward()
+        optimiser.step()
+    with torch.no_grad():
+        assert lowered("topk-listmle", model(X).squeeze(1).double().numpy(), k=3) < 0.7
+    assert repr(loss) == "RankingLoss('topk-listmle', k=3)"
+
+
+def test_a_torch_scorer_is_trained_by_a_ranker() -> None:
+    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    from topkit.scorers.torch import TorchScorer
+
+    def network(features: int) -> object:
+        return torch.nn.Sequential(torch.nn.Linear(features, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+
+    scorer = TorchScorer(network, rate=0.02, epochs=40)
+    scores = [tk.ranker("listnet", scorer=scorer, seed=1).fit(DATA, DATA).score(DATA) for _ in range(2)]
+    assert tk.evaluate(DATA, scores[0], ["ndcg@10"]).mean["ndcg@10"] > 0.9
+    np.testing.assert_array_equal(scores[0], scores[1])

@@ -153,6 +153,11 @@ def _trec_topics(rng: Random) -> str:
     return "".join(topic.format(i, text(rng), text(rng)) for i in range(rng.randrange(1, 5)))
 
 
+def _web_topics(rng: Random) -> str:
+    topic = '<topic number="{}" type="x">\n<query>{}</query>\n<description>{}</description>\n</topic>\n'
+    return "".join(topic.format(i, text(rng), text(rng)) for i in range(rng.randrange(1, 5)))
+
+
 TOPIC_WORDS = (
     b"<top>",
     b"</top>",
@@ -170,7 +175,8 @@ def queries(folder: Path) -> Prepared:
     from topkit.features import read_queries
 
     def generate(rng: Random) -> bytes:
-        return rng.choice((_smart_topics, _tab_topics, _json_topics))(rng).encode()
+        kinds = (_smart_topics, _tab_topics, _json_topics, _trec_topics, _web_topics)
+        return rng.choice(kinds)(rng).encode()
 
     return Prepared(of_file(folder, "queries.txt", read_queries), generate, TOPIC_WORDS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
@@ -261,14 +262,45 @@ def preferences(folder: Path) -> Prepared:
     from topkit.data import read_preferences
 
     def generate(rng: Random) -> bytes:
-        lines = []
+        form = rng.choice(("text", "table", "json"))
+        header = ["query", "a", "b", "winner", "assessor", "seconds"]
+        lines = ["\t".join(header) + "\n"] if form == "table" else []
         for _ in range(rng.randrange(1, 8)):
             a, b = (f"d{i}" for i in rng.sample(range(9), 2))
             fields = [name(rng, "q", 3), a, b, rng.choice((a, b, "tie")), "ann", f"{rng.uniform(0, 9):.1f}"]
-            lines.append(" ".join(fields[: rng.choice((4, 5, 6))]) + "\n")
+            if form == "text":
+                lines.append(" ".join(fields[: rng.choice((4, 5, 6))]) + "\n")
+            elif form == "table":
+                lines.append("\t".join(fields) + "\n")
+            else:
+                lines.append(json.dumps(dict(zip(header, fields, strict=True))) + "\n")
         return "".join(lines).encode()
 
-    return Prepared(of_file(folder, "preferences.txt", read_preferences), generate, (b"tie", b"q d1 d1 d1\n"))
+    words = (b"tie", b"q d1 d1 d1\n", b"winner", b"\t", b'"', b"null", b"[]")
+    return Prepared(of_file(folder, "preferences.txt", read_preferences), generate, words)
+
+
+def lightgbm(folder: Path) -> Prepared:
+    """read_lightgbm: the rows are the input, the group file says that they are one query."""
+    from topkit.data import read_lightgbm
+
+    path, sizes = folder / "rank.train", folder / "rank.train.query"
+
+    def check(content: bytes, valid: bool) -> None:
+        path.write_bytes(content)
+        sizes.write_bytes(b"%d\n" % max(1, content.count(b"\n")))
+        read_lightgbm(path)
+
+    def generate(rng: Random) -> bytes:
+        first = rng.randrange(2)
+        rows = []
+        for _ in range(rng.randrange(1, 6)):
+            values = [f"{rng.uniform(-5, 5):.3f}" for _ in range(3)]
+            pairs = [f"{j + first}:{value}" for j, value in enumerate(values)]
+            rows.append([str(rng.randrange(3)), *pairs])
+        return "".join(" ".join(row) + "\n" for row in rows).encode()
+
+    return Prepared(check, generate, (b"0:1", b" 1:", b",", b"\t", b"1,2,3\n", b"nan", b"1:2:3"))
 
 
 def pages(folder: Path) -> Prepared:

@@ -13,6 +13,7 @@ TARGETS: dict[str, Target] = {
     "run": Target(judged.run, 2),
     "run-ties": Target(judged.run_ties, 2),
     "preferences": Target(judged.preferences),
+    "lightgbm": Target(judged.lightgbm),
     "pages": Target(judged.pages),
     "preferences-csv": Target(judged.preferences_csv),
     "grades-csv": Target(judged.grades_csv),

@@ -13,6 +13,7 @@ from .data import normalise as normalise
 from .data import query_folds as query_folds
 from .data import read_csv as read_csv
 from .data import read_letor as read_letor
+from .data import read_lightgbm as read_lightgbm
 from .data import read_pages as read_pages
 from .data import read_parquet as read_parquet
 from .data import read_preferences as read_preferences
@@ -21,6 +22,7 @@ from .data import read_run as read_run
 from .data import read_scores as read_scores
 from .data import split_queries as split_queries
 from .data import write_letor as write_letor
+from .data import write_lightgbm as write_lightgbm
 from .data import write_pages as write_pages
 from .data import write_parquet as write_parquet
 from .data import write_preferences as write_preferences
@@ -29,6 +31,7 @@ from .data import write_run as write_run
 from .data import write_scores as write_scores
 from .export import EXPORTERS as EXPORTERS
 from .export import export_ranker as export_ranker
+from .features import Collection as Collection
 from .features import audit_dataset as audit_dataset
 from .features import best_sentences as best_sentences
 from .features import build_dataset as build_dataset

@@ -58,8 +58,12 @@ class catboost:  # noqa: N801  # named like the functions beside it, and used li
     """An objective for ``CatBoost({"loss_function": catboost("topk-listmle", ptr, k=10), …})``.
 
     CatBoost calls objectives without the queries of its data, so ``ptr`` gives them: query q of the training
-    data is rows ``ptr[q]:ptr[q+1]``. It maximises, so the gradient and the curvature are negated.
+    data is rows ``ptr[q]:ptr[q+1]``. Train with ``has_time=True`` and ``boosting_type="Plain"``, so that the
+    rows keep their order. CatBoost maximises, so the gradient and the curvature are negated.
     """
+
+    no_jit = True
+    """CatBoost would otherwise try to compile the method with Numba, and warn that it cannot."""
 
     def __init__(self, name: str, ptr: Any, **settings: Any) -> None:
         self.loss = loss(name, **settings)

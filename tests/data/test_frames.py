@@ -9,6 +9,7 @@ import pytest
 
 import topkit as tk
 from topkit import Dataset, InputError, Judgments, Run
+from topkit.data.frames import BLOCK_ROWS
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -128,6 +129,18 @@ def test_from_frame_does_not_change_or_share_the_frame(backend: str) -> None:
     data = Dataset.from_frame(frame)
     frame.loc[0, "x"] = 99
     assert data.X[0, 0] == 0
+
+
+def test_many_unsorted_rows_are_those_of_from_arrays(backend: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = 3 * BLOCK_ROWS + 5
+    X, y, qid = rng.random((rows, 3), np.float32), rng.integers(0, 3, rows), rng.integers(0, 70_000, rows)
+    columns = {"qid": qid, "label": y, **{f"f{j}": X[:, j].copy() for j in range(3)}}
+    expected = Dataset.from_arrays(X, y, qid, feature_names=["f0", "f1", "f2"])
+    assert Dataset.from_frame(MAKERS[backend](columns)) == expected
+    first_rows = np.sort(np.unique(qid, return_index=True)[1])
+    np.testing.assert_array_equal(expected.X[expected.ptr[:-1]], X[first_rows])
+    assert expected.qids == tuple(map(str, qid[first_rows]))
 
 
 def test_a_run_is_read_under_the_names_of_pyterrier_ranx_and_ir_measures(backend: str) -> None:

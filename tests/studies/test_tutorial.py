@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import doctest
 import re
-import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from topkit.cli import command_line
+from tests.support.pages import run_commands
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 
@@ -35,16 +33,3 @@ def test_every_step_of_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert commands == 9
     for folder in ("demo", "mine.study", "budget.study"):
         assert (tmp_path / folder / "report.html").stat().st_size > 10_000
-
-
-def run_commands(text: str) -> int:
-    """Run each line that starts with $; lines below it must be in what it prints."""
-    parts = [part.splitlines() for part in text.split("$ ")[1:]]
-    for command, *expected in parts:
-        words = shlex.split(command)
-        assert words[0] == "topkit"
-        done = CliRunner().invoke(command_line(), words[1:])
-        assert done.exit_code == 0, (command, done.output, done.exception)
-        for line in expected:
-            assert line.strip().lower() in done.output.lower(), (command, line, done.output)
-    return len(parts)

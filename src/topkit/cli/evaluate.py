@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 if TYPE_CHECKING:
+    from topkit.data import Judgments
     from topkit.metrics import Evaluation
     from topkit.reporting.tables import ScoreTable
+
+BY_GRADES, BY_PREFERENCES = "ndcg@10,map,p@10,rr", "ppref,compat"
+"""The metrics if none are named."""
 
 
 def evaluate(
@@ -17,7 +21,17 @@ def evaluate(
         list[Path], Argument(help="A data set and score files (one score per line); with --qrels, TREC runs.")
     ],
     qrels: Annotated[Path | None, Option(help="TREC judgments; the files are then runs.")] = None,
-    metrics: Annotated[str, Option(help="For example ndcg@1..10,err,map.")] = "ndcg@10,map,p@10,rr",
+    preferences: Annotated[
+        Path | None,
+        Option(help="Preferences: `query a b winner`, CSV or JSON Lines; the files are runs."),
+    ] = None,
+    qrels_format: Annotated[
+        str | None, Option(help="Format of --qrels: trec, plain, beir, msmarco, smart, cranfield [detected].")
+    ] = None,
+    metrics: Annotated[
+        str | None,
+        Option(help="For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone]."),
+    ] = None,
     convention: Annotated[
         str | None, Option(help="yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels].")
     ] = None,
@@ -32,11 +46,13 @@ def evaluate(
     truth: Annotated[str, Option(help="What the labels mean: graded, order or top-K.")] = "graded",
     seed: Annotated[int, Option(help="Seed of bootstrap and randomisation.")] = 0,
 ) -> None:
-    """Evaluate score files on a data set, or TREC runs on judgments.
+    """Evaluate score files on a data set, or runs on judgments: TREC, BEIR, MS MARCO or preferences.
 
     Examples: `topkit eval test.txt svm.scores net.scores --metrics ndcg@10,err --test t`
 
     `topkit eval --qrels qrels.txt run1 run2.gz --metrics map,p@1..10 --format latex`
+
+    `topkit eval --preferences prefs.csv run1 run2 --metrics ppref,compat`
     """
     import gc
 
@@ -45,10 +61,12 @@ def evaluate(
 
     gc.disable()  # a short-lived process: garbage collection would take a third of its time
     write = lookup(FORMATS, output, "format")
-    if qrels is not None:
-        results = _evaluate_runs(qrels, files, metrics, convention or "trec", missing)
+    names = metrics or (BY_GRADES if preferences is None or qrels is not None else BY_PREFERENCES)
+    if qrels is not None or preferences is not None:
+        judgments = _judgments(qrels, qrels_format, preferences)
+        results = _evaluate_runs(judgments, files, names, convention or "trec", missing)
     else:
-        results = _evaluate_scores(files, metrics, convention or "yahoo", truth)
+        results = _evaluate_scores(files, names, convention or "yahoo", truth)
     if per_query:
         tables = [_per_query(name, result) for name, result in results.items()]
     else:
@@ -74,16 +92,24 @@ def _evaluate_scores(files: list[Path], metrics: str, convention: str, truth: st
     }
 
 
+def _judgments(qrels: Path | None, qrels_format: str | None, preferences: Path | None) -> Judgments:
+    """The grades and the preferences of the files, together."""
+    from topkit.data import Judgments, read_preferences, read_qrels
+
+    grades = Judgments() if qrels is None else read_qrels(qrels, qrels_format)
+    answers = Judgments() if preferences is None else read_preferences(preferences)
+    return Judgments(grades.grades, answers.preferences)
+
+
 def _evaluate_runs(
-    qrels: Path, files: list[Path], metrics: str, convention: str, missing: str
+    judgments: Judgments, files: list[Path], metrics: str, convention: str, missing: str
 ) -> dict[str, Evaluation]:
-    from topkit.data import InputError, read_qrels, read_run
+    from topkit.data import InputError, read_run
     from topkit.metrics import evaluate_run, parse_metrics
 
     if missing not in ("skip", "zero"):
         raise InputError(f"invalid --missing {missing!r}", "choose skip or zero")
     parsed = parse_metrics(metrics)
-    judgments = read_qrels(qrels)
     results = {}
     for name, file in zip(_names(files), files, strict=True):
         run = read_run(file, name=name, compiled=False)
@@ -98,7 +124,9 @@ def _evaluate_runs(
 
 def _names(files: list[Path]) -> list[str]:
     """File names if they differ, else complete paths."""
-    short = [path.name.removesuffix(".gz") for path in files]
+    from topkit.data.compression import without_compression
+
+    short = [without_compression(path.name) for path in files]
     return short if len(set(short)) == len(short) else [str(path) for path in files]
 
 

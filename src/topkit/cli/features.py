@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Build a data set with features from a corpus.", no_args_is_help=True)
 
-Corpus = Annotated[list[Path], Argument(help="Documents: .jsonl, .csv, .tsv, TREC or Cranfield; .gz too.")]
+Corpus = Annotated[list[Path], Argument(help="Documents: .jsonl, .csv, .tsv, TREC or SMART; compressed too.")]
 
 
 def _index(
@@ -46,8 +46,8 @@ def _index(
 @app.command(no_args_is_help=True)
 def build(
     corpus: Corpus,
-    queries: Annotated[Path, Option(help="Queries: id<tab>text, JSON Lines or .I records.")],
-    qrels: Annotated[Path, Option(help="Judgments: TREC qrels, or lines 'query document grade'.")],
+    queries: Annotated[Path, Option(help="Queries: id<tab>text, JSON Lines, TREC topics or .I records.")],
+    qrels: Annotated[Path, Option(help="Judgments: TREC, BEIR or MS MARCO, or 'query document grade'.")],
     out: Annotated[Path, Option(help="File to write: .parquet, .gz or LETOR text.")],
     index: Annotated[Path | None, Option(help="Folder for the index; by default OUT.index.")] = None,
     features: Annotated[str, Option(help="ohsumed, trec, or names such as bm25.title,tf.whole.")] = "ohsumed",
@@ -60,7 +60,10 @@ def build(
     links: Annotated[Path | None, Option(help="Links between documents: source target.")] = None,
     meta: Annotated[Path | None, Option(help="Also write the meta features to this Parquet file.")] = None,
     judgments_format: Annotated[
-        str | None, Option(help="Format of the judgments: trec, plain, smart or cranfield.")
+        str | None, Option(help="Format of the judgments: trec, plain, beir, msmarco, smart or cranfield.")
+    ] = None,
+    query_field: Annotated[
+        str | None, Option(help="Field of TREC topics or JSON Lines: title, desc, narr, …")
     ] = None,
     keep_unjudged: Annotated[
         bool, Option("--keep-unjudged", help="Keep queries without judgments; by default left out.")
@@ -79,7 +82,7 @@ def build(
     if is_standard_output(out):
         raise InputError("the data set and its card are two files", "give --out a file name")
     grades = _grades(qrels, judgments_format)
-    texts = read_queries(queries)
+    texts = read_queries(queries, field=query_field)
     unjudged = _left_out(texts, grades, keep_unjudged)
     indexed = _index(corpus, format_name, index or Path(f"{out}.index"), fields, language, stop)
     with busy("computing features"):

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 def fuse(
     files: Annotated[
-        list[Path], Argument(help="TREC runs, CSV `query,system,document,value` or LETOR text; .gz too.")
+        list[Path],
+        Argument(
+            help="Runs of TREC or MS MARCO, CSV `query,system,document,value` or LETOR text; compressed too."
+        ),
     ],
     out: Annotated[
         Path, Option(help="The fused run: TREC format, or CSV if the name ends with .csv; .gz too.")

@@ -19,7 +19,7 @@ Settings = Annotated[
     list[str] | None,
     Option("--set", help="A setting, such as k=10 or base_settings.passes=2. May be repeated."),
 ]
-FILES = "LETOR or SVMlight text, CSV, TSV, JSON Lines or Parquet; .gz too."
+FILES = "LETOR or SVMlight text, CSV, TSV, JSON Lines or Parquet; compressed too."
 Source = Annotated[Path, Argument(help=FILES)]
 
 

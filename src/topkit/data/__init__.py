@@ -7,6 +7,7 @@ from topkit.data.formats import read_csv
 from topkit.data.join import concatenate
 from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Page, Preference
 from topkit.data.letor import read_letor, write_letor
+from topkit.data.lightgbm_files import read_lightgbm, write_lightgbm
 from topkit.data.normalise import NORMALISATIONS, normalise
 from topkit.data.pages import read_pages, read_satisfaction, write_pages
 from topkit.data.parquet import read_parquet, write_parquet
@@ -39,6 +40,7 @@ __all__ = [
     "read_csv",
     "read_judged",
     "read_letor",
+    "read_lightgbm",
     "read_pages",
     "read_parquet",
     "read_preferences",
@@ -48,6 +50,7 @@ __all__ = [
     "read_scores",
     "split_queries",
     "write_letor",
+    "write_lightgbm",
     "write_pages",
     "write_parquet",
     "write_preferences",

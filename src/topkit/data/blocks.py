@@ -1,4 +1,4 @@
-"""The bytes of an input file, decompressed and in UTF-8, whatever it is: a file, a pipe, gzip, UTF-16.
+"""The bytes of an input file, decompressed and in UTF-8, whatever it is: a file, a pipe, gzip, xz, UTF-16.
 
 A file is opened once and read forward, so that ``<(zcat …)`` and ``/dev/stdin`` are inputs like any other.
 """
@@ -6,23 +6,29 @@ A file is opened once and read forward, so that ``<(zcat …)`` and ``/dev/stdin
 from __future__ import annotations
 
 import codecs
-import gzip
+import contextlib
 import io
 import os
 import stat
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
 
+from topkit.data.compression import (
+    LONGEST_MAGIC,
+    Compression,
+    Readable,
+    compression_of,
+    damage,
+    decompressor,
+)
 from topkit.data.errors import InputError
 
 CHUNK_BYTES = 4 << 20
 """Bytes per read: small enough to be reused by the allocator and to stay near the caches."""
 MAX_GZIP_RATIO = 200
-"""Text that compresses better than this is not data; the limit keeps a gzip bomb from filling the memory."""
+"""Text that compresses better than this is not data; the limit keeps a bomb from filling the memory."""
 
-GZIP = b"\x1f\x8b"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 FilePath = str | PathLike[str]
@@ -31,9 +37,9 @@ FilePath = str | PathLike[str]
 def text_blocks(path: FilePath) -> Iterator[bytes]:
     """The text of a file as UTF-8 in blocks of about four megabytes, without its byte-order mark.
 
-    Decompresses gzip by its magic number, whatever the name, and converts UTF-16 that starts with a
-    byte-order mark. Any other text is passed on as it is. Raises :class:`InputError` for a file that is
-    missing, truncated, or decompresses to more than :data:`MAX_GZIP_RATIO` times its size.
+    Decompresses gzip, bzip2, xz and Zstandard by their magic numbers, whatever the name, and converts UTF-16
+    that starts with a byte-order mark. Any other text is passed on as it is. Raises :class:`InputError` for a
+    file that is missing, truncated, or decompresses to more than :data:`MAX_GZIP_RATIO` times its size.
     """
     blocks = _decompressed(path)
     first = next(blocks, b"")
@@ -44,10 +50,15 @@ def text_blocks(path: FilePath) -> Iterator[bytes]:
         yield from blocks
 
 
-def is_gzip(path: FilePath) -> bool:
-    """Whether a regular file starts with the magic number of gzip. This would consume bytes of a pipe."""
+def text_stream(path: FilePath) -> io.BufferedReader:
+    """The same text as a file object, for readers of other libraries."""
+    return io.BufferedReader(_BlockStream(text_blocks(path)), CHUNK_BYTES)
+
+
+def is_compressed(path: FilePath) -> bool:
+    """Whether a regular file starts with a known magic number. This would consume bytes of a pipe."""
     with _opened(path) as stream:
-        return stream.read(2) == GZIP
+        return compression_of(stream.read(LONGEST_MAGIC)) is not None
 
 
 def file_size(path: FilePath) -> int:
@@ -76,38 +87,63 @@ class _Replayed(io.RawIOBase):
         return count
 
 
+class _BlockStream(io.RawIOBase):
+    """Blocks of bytes as a stream."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self.blocks = blocks
+        self.rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self.rest:
+            block = next(self.blocks, None)
+            if block is None:
+                return 0
+            self.rest = memoryview(block)
+        count = min(len(buffer), len(self.rest))
+        buffer[:count] = self.rest[:count]
+        self.rest = self.rest[count:]
+        return count
+
+
 def _decompressed(path: FilePath) -> Iterator[bytes]:
     with _opened(path) as stream:
         first = _read(stream, path)
-        while first and len(first) < len(codecs.BOM_UTF8) and (more := _read(stream, path)):
+        while first and len(first) < LONGEST_MAGIC and (more := _read(stream, path)):
             first += more  # a pipe may give one byte at a time
-        if first.startswith(GZIP):
-            yield from _gunzipped(_Replayed(first, stream), path)
+        method = compression_of(first)
+        if method is not None:
+            yield from _expanded(method, _Replayed(first, stream), path)
             return
         while first:
             yield first
             first = _read(stream, path)
 
 
-def _gunzipped(source: _Replayed, path: FilePath) -> Iterator[bytes]:
+def _expanded(method: Compression, source: _Replayed, path: FilePath) -> Iterator[bytes]:
     size = file_size(path)
     total = 0
-    with gzip.GzipFile(fileobj=source) as stream:
-        while block := _read(stream, path):
+    with contextlib.closing(decompressor(method, source)) as stream:
+        while block := _read(stream, path, method):
             total += len(block)
             if total > MAX_GZIP_RATIO * max(size, source.taken) + CHUNK_BYTES:
-                problem = f"the gzip data decompresses to more than {MAX_GZIP_RATIO} times its size"
+                problem = f"the {method.name} data decompresses to more than {MAX_GZIP_RATIO} times its size"
                 raise InputError(problem, "decompress it first if this is right", file=path)
             yield block
 
 
-def _read(stream: io.FileIO | gzip.GzipFile, path: FilePath) -> bytes:
+def _read(stream: Readable, path: FilePath, method: Compression | None = None) -> bytes:
     try:
         return stream.read(CHUNK_BYTES)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        remedy = "copy or download it again"
-        raise InputError(f"the gzip data is damaged or truncated ({error})", remedy, file=path) from None
-    except OSError as error:
+    except Exception as error:
+        if method is not None and damage(error):
+            problem = f"the {method.name} data is damaged or truncated ({error})"
+            raise InputError(problem, "copy or download it again", file=path) from None
+        if not isinstance(error, OSError):
+            raise
         raise InputError(f"the file cannot be read ({error.strerror})", "check the disk", file=path) from None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, line_chunks
+from topkit.data.files import FilePath
 
 Field = TypeVar("Field", str, bytes)
 
@@ -24,20 +24,13 @@ class Layout(NamedTuple):
     more: bool = False
 
 
-def read_columns(
-    path: FilePath, layout: Layout, numbers: tuple[int, ...]
-) -> tuple[list[list[bytes]], NDArray[np.int64]]:
-    """The columns with these numbers, and the line number of each row.
-
-    Blank lines and lines that start with ``#`` are skipped. A wrong number of fields is an error.
-    """
-    return columns_of(line_chunks(path), path, layout, numbers)
-
-
 def columns_of(
     chunks: Iterable[tuple[bytes, int]], path: FilePath, layout: Layout, numbers: tuple[int, ...]
 ) -> tuple[list[list[bytes]], NDArray[np.int64]]:
-    """The same of chunks of whole lines, of which some may have been looked at before."""
+    """The columns with these numbers in chunks of whole lines, and the line number of each row.
+
+    Blank lines and lines that start with ``#`` are skipped. A wrong number of fields is an error.
+    """
     columns: list[list[bytes]] = [[] for _ in numbers]
     lines: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for chunk, first_line in chunks:
@@ -50,6 +43,16 @@ def columns_of(
             column += tokens[number :: layout.width]
         lines.append(chunk_lines)
     return columns, np.concatenate(lines)
+
+
+def first_fields(chunk: bytes) -> list[bytes]:
+    """The fields of the first line that is neither blank nor a comment.
+
+    >>> first_fields(b"# qrels\\n\\n1 0 d2 1\\n")
+    [b'1', b'0', b'd2', b'1']
+    """
+    rows = (line.split() for line in chunk[: 1 << 16].split(b"\n"))
+    return next((fields for fields in rows if fields and not fields[0].startswith(b"#")), [])
 
 
 def _split_regular(chunk: bytes, width: int) -> list[bytes] | None:

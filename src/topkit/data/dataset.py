@@ -22,6 +22,7 @@ from topkit.data.truth import (
     shorter_top_labels,
     top_k_labels,
 )
+from topkit.data.words import counted
 
 
 class Details(TypedDict, total=False):
@@ -340,12 +341,9 @@ class Dataset:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        def count(n: int, singular: str, plural: str) -> str:
-            return f"{n} {singular if n == 1 else plural}"
-
         shape = [
-            count(self.n_queries, "query", "queries"),
-            count(len(self), "document", "documents"),
-            count(self.n_features, "feature", "features"),
+            counted(self.n_queries, "query"),
+            counted(len(self), "document"),
+            counted(self.n_features, "feature"),
         ]
         return f"Dataset({', '.join(shape)}, {self.truth})"

@@ -63,7 +63,7 @@ def count_lines(chunk: bytes) -> int:
 
 
 def numbered_lines(path: FilePath) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file (``.gz`` too) without their newlines, each with its number."""
+    """The lines of a file (compressed too) without their newlines, each with its number."""
     for chunk, first_line in line_chunks(path):
         yield from enumerate(chunk.split(b"\n")[:-1], first_line)
 

@@ -1,4 +1,4 @@
-"""Judgments and runs of other tools: data frames, nested dictionaries, ir_measures, ranx."""
+"""Judgments and runs of other tools: data frames, nested dictionaries, ir_measures, ir_datasets, ranx."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ def judgments_of(value: Any) -> Judgments:
     """
     if isinstance(value, Judgments):
         return value
+    if isinstance(held := getattr(value, "judgments", None), Judgments):
+        return held  # a Collection
+    if callable(read := getattr(value, "qrels_iter", None)):
+        value = read()  # a data set of ir_datasets
     if _is_frame(value):
         return Judgments.from_frame(value)
     table = _table(value, "relevance", "Judgments")

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from topkit.data.blocks import FilePath, is_gzip
+from topkit.data.blocks import FilePath, text_stream
+from topkit.data.compression import without_compression
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.letor import read_letor, write_letor
+from topkit.data.lightgbm_files import has_group_file, read_lightgbm
 from topkit.data.parquet import read_parquet, write_parquet
 from topkit.data.truth import Truth
 from topkit.data.writers import text_writer
@@ -31,7 +33,7 @@ def read_csv(
     truth: Truth | str = "graded",
     delimiter: str | None = None,
 ) -> Dataset:
-    """Read a CSV or TSV file with a header (``.gz`` too); the parameters are those of ``from_frame``.
+    """Read a CSV or TSV file with a header (compressed too); the parameters are those of ``from_frame``.
 
     The delimiter is a tab for ``.tsv`` and ``.tsv.gz``, else a comma. Ids are read as text, so ``007`` stays
     ``007``. An empty field is a missing value (NaN). Rows may be in any order.
@@ -66,7 +68,7 @@ def write_csv(data: Dataset, path: FilePath) -> None:
 
 
 def read_jsonl(path: FilePath, *, truth: Truth | str = "graded") -> Dataset:
-    """Read JSON Lines (``.gz`` too): one object per document with ``qid``, ``label`` and its features."""
+    """Read JSON Lines (compressed too): one object per document with ``qid``, ``label`` and its features."""
     from pyarrow import json as arrow_json
 
     return _dataset(_arrow_table(path, arrow_json.read_json), path, truth=truth)
@@ -107,19 +109,19 @@ WRITERS: dict[str, Writer] = {
 
 
 def format_of(path: FilePath) -> str:
-    """The ending of a file name that says its format, without ``.gz``, in lower case.
+    """The ending of a file name that says its format, without ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
 
     >>> format_of("train.CSV.gz")
     '.csv'
     """
-    return Path(str(path).lower().removesuffix(".gz")).suffix
+    return Path(without_compression(path).lower()).suffix
 
 
 def read_dataset(path: FilePath, *, regroup: bool = False, truth: Truth | str = "graded") -> Dataset:
     """Read a data set in the format of its file name; tables have the columns ``qid`` and ``label``.
 
     ``regroup`` is for LETOR text, which otherwise must have the rows of each query together; Parquet files
-    of topkit know their kind of truth.
+    of topkit know their kind of truth. Text without query ids is read with LightGBM's group file beside it.
     """
     ending = format_of(path)
     if ending == ".parquet":
@@ -128,6 +130,8 @@ def read_dataset(path: FilePath, *, regroup: bool = False, truth: Truth | str = 
         return read_csv(path, truth=truth)
     if ending in (".jsonl", ".ndjson"):
         return read_jsonl(path, truth=truth)
+    if has_group_file(path):
+        return read_lightgbm(path, truth=truth)
     return read_letor(path, regroup=regroup, truth=truth)
 
 
@@ -137,16 +141,12 @@ def write_dataset(data: Dataset, path: FilePath) -> None:
 
 
 def _arrow_table(path: FilePath, read: Callable[[Any], Any]) -> Any:
-    import gzip
-
     import pyarrow as pa
 
     try:
-        if is_gzip(path):  # also says what is wrong with a path that cannot be opened
-            with gzip.open(path) as stream:
-                return read(stream)
-        return read(str(path))
-    except (pa.ArrowInvalid, pa.ArrowKeyError, OSError, EOFError) as error:
+        with text_stream(path) as stream:
+            return read(stream)
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         problem = f"the table cannot be read ({error})"
         raise InputError(problem, "fix the line and re-run", file=path) from None
 

@@ -17,32 +17,44 @@ from topkit.compute import require, thread_map
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.groups import Groups
-from topkit.data.judgments import ANSWERS, GradeTable, Judgments, Preference
+from topkit.data.judgments import GradeTable, Judgments
+from topkit.data.preference_columns import is_preference_table, preferences_of_rows
 from topkit.data.run import Run
 from topkit.data.strings import Strings
 from topkit.data.truth import Truth
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 """The libraries that ``to_frame`` can return, in the order in which it looks for an installed one."""
-BLOCK_ROWS = 8192
+BLOCK_ROWS = 4096
 """Rows that are transposed at once: large enough for NumPy, small enough to stay near the caches."""
-QUERY = ("qid", "q_id", "query_id", "query", "topic")
-DOCUMENT = ("docno", "doc_id", "docid", "doc", "document", "document_id")
+QUERY = ("qid", "q_id", "query_id", "query-id", "query", "topic")
+DOCUMENT = ("docno", "doc_id", "docid", "doc", "document", "document_id", "corpus-id")
 SCORE = ("score", "scores")
 GRADE = ("label", "relevance", "rel", "grade", "score")
-"""Names of columns in PyTerrier, ranx, ir_measures, ir_datasets and topkit; the first that exists is used."""
+"""Names of columns in PyTerrier, ranx, ir_measures, BEIR and topkit; the first that exists is used."""
 
 
 # -- frames to values --------------------------------------------------------------------------------------
 def is_frame(value: object) -> bool:
     """Whether a value is a data frame or an Arrow table."""
     names = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__")
-    return any(hasattr(type(value), name) for name in names) or hasattr(value, "collect_schema")
+    return (
+        _is_hugging_face(value)
+        or any(hasattr(type(value), name) for name in names)
+        or hasattr(value, "collect_schema")
+    )
+
+
+def _is_hugging_face(value: object) -> bool:
+    """Whether a value is a Dataset of Hugging Face's ``datasets``, which has no interface of frames."""
+    return type(value).__module__.partition(".")[0] == "datasets" and hasattr(value, "with_format")
 
 
 def opened_frame(frame: Any) -> Any:
     """The frame as a narwhals data frame; any object with Arrow's PyCapsule interface is accepted."""
     nw = require("narwhals", "frames")
+    if _is_hugging_face(frame) and hasattr(frame, "__getitem__") and hasattr(frame, "column_names"):
+        frame = frame.with_format("arrow")[:]  # an Arrow table of the rows that were selected or shuffled
     try:
         opened = nw.from_native(frame, allow_series=False, pass_through=True)
         if not isinstance(opened, (nw.DataFrame, nw.LazyFrame)):
@@ -83,7 +95,7 @@ def dataset_from_frame(frame: Any, columns: Columns, truth: Truth | str) -> Data
     _check_numbers(table, names)
     groups = Groups.of(_ids(table[qid], qid))
     labels = np.zeros(len(table), np.float32) if label is None else _labels(table[label], label)
-    X = groups.sorted(_matrix([_numbers(table[name]) for name in names], len(table)))
+    X = _matrix([_numbers(table[name]) for name in names], len(table), groups.places)
     return Dataset(
         X,
         groups.sorted(labels),
@@ -119,9 +131,11 @@ def judgments_from_frame(
 ) -> Judgments:
     """See :meth:`topkit.Judgments.from_frame`."""
     table = opened_frame(frame)
+    columns = ["query" if name == qid else str(name) for name in table.columns]
+    if label is None and is_preference_table(columns):
+        rows = zip(*(table[name].to_list() for name in table.columns), strict=True)
+        return Judgments(preferences=tuple(preferences_of_rows(columns, rows)))
     query = _named(table, qid, QUERY, "qid")
-    if {"a", "b", "answer"} <= set(table.columns):
-        return Judgments(preferences=tuple(_preferences(table, query)))
     document, column = _named(table, doc_id, DOCUMENT, "doc_id"), _named(table, label, GRADE, "label")
     grades = _labels(table[column], column, np.float64)
     groups = Groups.of(_ids(table[query], query))
@@ -129,16 +143,6 @@ def judgments_from_frame(
     _check_repeats(groups, docs)
     queries = [groups.qids[q] for q in np.repeat(np.arange(len(groups.qids)), np.diff(groups.ptr)).tolist()]
     return Judgments(GradeTable(queries, docs.tolist(), groups.sorted(grades).tolist()))
-
-
-def _preferences(table: Any, query: str) -> Iterable[Preference]:
-    extras = [name for name in ("assessor", "seconds", "time") if name in table.columns]
-    columns = [_ids(table[name], name).to_pylist() for name in (query, "a", "b", "answer")]
-    columns += [table[name].to_list() for name in extras]
-    for row, (qid, a, b, answer, *rest) in enumerate(zip(*columns, strict=True), 1):
-        if answer not in ANSWERS:
-            raise InputError(f"row {row}: invalid answer {answer!r}", f"choose from {', '.join(ANSWERS)}")
-        yield Preference(str(qid), str(a), str(b), answer, **dict(zip(extras, rest, strict=True)))
 
 
 def _check_columns(table: Any, names: Iterable[str]) -> None:
@@ -240,15 +244,22 @@ def _check_repeats(groups: Groups, docs: Strings) -> None:
             )
 
 
-def _matrix(columns: list[NDArray[Any]], rows: int) -> NDArray[np.float32]:
-    """The columns as one matrix in C order: blocks of rows are transposed within the cache, on threads."""
+def _matrix(columns: list[NDArray[Any]], rows: int, places: NDArray[np.int64] | None) -> NDArray[np.float32]:
+    """The columns as one matrix in C order, row i at ``places[i]``; on threads.
+
+    Blocks of rows are transposed within the cache, and each row is then written once, to its place.
+    """
     X = np.empty((rows, len(columns)), np.float32)
 
     def fill(start: int) -> None:
         block = X[start : start + BLOCK_ROWS]
+        if places is not None:
+            block = np.empty_like(block)
         with np.errstate(over="raise"):
             for j, column in enumerate(columns):
                 block[:, j] = column[start : start + BLOCK_ROWS]
+        if places is not None:
+            X[places[start : start + BLOCK_ROWS]] = block
 
     try:
         thread_map(fill, range(0, rows, BLOCK_ROWS))

@@ -42,11 +42,27 @@ class Groups:
         np.cumsum(np.bincount(number, minlength=len(qids)), out=ptr[1:])
         # numbers count up by first occurrence, so they only decrease where a query occurs again
         contiguous = not (number[1:] < number[:-1]).any()
-        return cls(qids, ptr, None if contiguous else np.argsort(number, kind="stable"))
+        return cls(qids, ptr, None if contiguous else _stable_order(number))
+
+    @property
+    def places(self) -> NDArray[np.int64] | None:
+        """The place of each row in the order of the groups: the inverse of ``order``."""
+        if self.order is None:
+            return None
+        places = np.empty(len(self.order), np.int64)
+        places[self.order] = np.arange(len(self.order))
+        return places
 
     def sorted(self, rows: NDArray[Scalar]) -> NDArray[Scalar]:
         """The rows of an array in the order of the groups; the array itself if that is its order."""
         return rows if self.order is None else rows[self.order]
+
+
+def _stable_order(numbers: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """What ``argsort(kind="stable")`` returns; NumPy sorts 16 bits by counting, 32 bits by comparing."""
+    order = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
+    high = numbers >> 16
+    return order if not high.any() else order[np.argsort(high[order].astype(np.uint16), kind="stable")]
 
 
 def _arrow(ids: Any) -> Any:

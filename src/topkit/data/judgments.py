@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args, overload
 
 from topkit.data.columns import changes
 from topkit.data.errors import InputError
+from topkit.data.words import counted
 
 Answer = Literal["a", "b", "tie", "bad-a", "bad-b"]
 """A is better, B is better, about the same, A is clearly irrelevant, B is clearly irrelevant."""
@@ -92,6 +93,9 @@ class GradeTable(Sequence[Grade]):
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        return f"GradeTable({counted(len(self.by_query), 'query')}, {counted(len(self), 'grade')})"
+
 
 def by_query(
     queries: Sequence[str], docs: Sequence[str], grades: Sequence[float]
@@ -105,7 +109,7 @@ def by_query(
     return table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Judgments:
     """Judgments of documents, before they become the labels of a Dataset.
 
@@ -138,8 +142,9 @@ class Judgments:
         """Grades from a pandas or polars data frame or an Arrow table, one row per query and document.
 
         The columns are named, or found under the names of PyTerrier (qid, docno, label), ranx (q_id, doc_id,
-        score) and ir_measures (query_id, doc_id, relevance). A frame with the columns ``a``, ``b`` and
-        ``answer`` gives preferences.
+        score), ir_measures (query_id, doc_id, relevance) and BEIR (query-id, corpus-id, score). A frame with
+        two documents per row and the winner (``query``, ``a``, ``b``, ``winner``), or with ``winner`` and
+        ``loser``, gives preferences; :func:`topkit.read_preferences` lists the names of columns.
         """
         from topkit.data.frames import judgments_from_frame
 
@@ -167,6 +172,12 @@ class Judgments:
 
     def __add__(self, other: Judgments) -> Judgments:
         return joined_judgments((self, other))
+
+    def __repr__(self) -> str:
+        """One line, whatever the size: ``Judgments(2 queries, 5 grades)``."""
+        kinds = {"grade": self.grades, "preference": self.preferences, "page": self.pages}
+        parts = [counted(len(records), kind) for kind, records in kinds.items() if records]
+        return f"Judgments({', '.join([counted(len(self.queries), 'query'), *parts])})"
 
 
 def _grades_of(table: Mapping[str, Any]) -> GradeTable:

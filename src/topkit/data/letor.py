@@ -12,6 +12,7 @@ from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, line_chunks, text_writer
 from topkit.data.letor_scan import FORM, LetorScan, Rows, read_labels, text_size
+from topkit.data.looks import naming_the_format
 from topkit.data.truth import Truth
 
 REGROUP = "sort the file by query (sort -s -t: -k2,2n FILE) or read it with regroup (--regroup)"
@@ -33,6 +34,11 @@ def read_letor(
 
     Raises :class:`InputError` with file, line and remedy for anything else.
     """
+    with naming_the_format(path, "letor"):
+        return _read_letor(path, features, regroup, truth)
+
+
+def _read_letor(path: FilePath, features: bool, regroup: bool, truth: Truth | str) -> Dataset:
     rows = _scan(path) if features else read_labels(path)
     if len(rows.y) == 0:
         raise InputError("the file has no documents", FORM, file=path)
@@ -94,14 +100,15 @@ def _distinct_order(data: Dataset, path: FilePath) -> Dataset:
 
 
 # -- writing -----------------------------------------------------------------------------------------------
-def write_letor(data: Dataset, path: FilePath, *, sparse: bool = False) -> None:
+def write_letor(data: Dataset, path: FilePath, *, sparse: bool = False, queries: bool = True) -> None:
     """Write a data set as LETOR text; every float32 reads back to the same value. ``.gz`` compresses.
 
     The text cannot hold feature names or the kind of truth: use Parquet to keep them. ``sparse`` leaves out
-    zeros and writes ``nan`` instead of ``NULL``, as tools for SVMlight files expect.
+    zeros and writes ``nan`` instead of ``NULL``, as tools for SVMlight files expect. ``queries=False`` leaves
+    out query and document ids, which LightGBM does not read.
     """
     heads = [f"{j + 1}:" for j in range(data.n_features)]
-    ids = None if data.doc_ids is None else data.doc_ids.tolist()
+    ids = None if data.doc_ids is None or not queries else data.doc_ids.tolist()
     notes = None if data.notes is None else data.notes.tolist()
     _check_writable(data)
     with text_writer(path) as stream:
@@ -115,7 +122,7 @@ def write_letor(data: Dataset, path: FilePath, *, sparse: bool = False) -> None:
                 entries = list(map(str.__add__, heads, row_values))
                 if sparse:
                     entries = [e for e, value in zip(entries, row_values, strict=True) if float(value) != 0]
-                line = [labels[i].removesuffix(".0"), f"qid:{qid}", *entries]
+                line = [labels[i].removesuffix(".0"), *([f"qid:{qid}"] if queries else []), *entries]
                 if ids is not None:
                     line.append(f"#docid = {ids[row]}" + (f" {notes[row]}" if notes and notes[row] else ""))
                 stream.write(" ".join(line) + "\n")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import thread_count
 from topkit.data import kernels
-from topkit.data.blocks import file_size, is_gzip
+from topkit.data.blocks import file_size, is_compressed
 from topkit.data.errors import InputError
 from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, count_lines, line_chunks, shown
 from topkit.data.strings import Strings
@@ -224,7 +224,7 @@ class LetorScan:
 def text_size(path: FilePath) -> int:
     """The size of the text in a file, or 0 if it is not known: the file is compressed or a pipe."""
     size = file_size(path)
-    return 0 if size == 0 or is_gzip(path) else size
+    return 0 if size == 0 or is_compressed(path) else size
 
 
 def _failed(status: int, text: NDArray[np.uint8], where: int) -> _Piece:

@@ -1,4 +1,4 @@
-"""Judgments in text files, "qrels": TREC's ``query 0 document grade`` per line, and older formats."""
+"""Judgments in text files, "qrels": TREC's ``query 0 document grade`` per line, and other formats."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data.columns import Layout, columns_of, decoded, first_repeated
+from topkit.data.columns import Layout, columns_of, decoded, field_count, first_fields, first_repeated
 from topkit.data.errors import InputError
 from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, line_chunks, shown, text_writer
 from topkit.data.judgments import GradeTable, Judgments
+from topkit.data.looks import naming_the_format
 from topkit.data.names import lookup
 
 FORM = "lines look like '151 0 WSJ870428-0145 1'"
 THREE_FORM = "lines look like '151 WSJ870428-0145 1'"
+TWO_FORM = "lines look like '1185869 0', a query and a relevant document"
 
 QRELS_FORMATS = {
     "trec": "TREC: query, iteration, document, grade",
     "plain": "three columns: query, document, grade, where larger is better",
+    "beir": "BEIR: a header, then query, document, grade",
+    "msmarco": "MS MARCO: query and relevant document",
     "smart": "SMART: query and relevant document, then two columns without meaning",
     "cranfield": "Cranfield: query, document, code, where 1 is best and 5 not relevant",
 }
@@ -34,47 +38,75 @@ class Judged(NamedTuple):
     format: str
 
 
-def read_qrels(path: FilePath) -> Judgments:
-    """Read TREC judgments (``.gz`` too): one grade per query and document.
+def read_qrels(path: FilePath, format: str | None = None) -> Judgments:  # noqa: A002
+    """Read judgments, compressed or not: one grade per query and document.
+
+    format: one of :data:`QRELS_FORMATS`. By default TREC's four columns, BEIR's header, SMART's and MS
+    MARCO's two columns are recognised. Three columns without a header are an error unless they are named
+    ``plain`` (larger is better) or ``cranfield`` (1 is best), because both look the same.
 
     Blank lines and lines that start with ``#`` are skipped.
     """
-    return read_judged(path, "trec").judgments
+    with naming_the_format(path, "trec-qrels"):
+        judgments, name = read_judged(path, format)
+        if format is None and name == "plain":
+            remedy = f"for query, document, grade, name the format plain; {CRANFIELD_HINT}"
+            raise InputError(field_count(4, 3), remedy, file=path)
+    return judgments
 
 
 def read_judged(path: FilePath, format: str | None = None) -> Judged:  # noqa: A002
     """Read judgments in one of :data:`QRELS_FORMATS`, by default detected.
 
     Four columns are TREC, unless the third and fourth are zero everywhere and the second is not: SMART. Three
-    columns are query, document and grade. The codes of Cranfield look the same but mean the opposite, so they
-    are read only when named.
+    columns are query, document and grade, BEIR if they start with its header. Two columns are MS MARCO. The
+    codes of Cranfield look the same as grades but mean the opposite, so they are read only when named.
     """
     if format is not None:
         lookup(QRELS_FORMATS, format, "format of judgments")
     chunks = line_chunks(path)
-    first = next(chunks, (b"\n", 1))
-    width = 3 if format in ("plain", "cranfield") or (format is None and _first_width(first[0]) == 3) else 4
-    layout = Layout(width, THREE_FORM if width == 3 else FORM)
-    columns, lines = columns_of(chain([first], chunks), path, layout, tuple(range(width)))
+    chunk, first_line = next(chunks, (b"\n", 1))
+    fields = first_fields(chunk)
+    if is_header(fields):
+        chunk, first_line = _without_header(chunk, first_line)
+        format = format or "beir"  # noqa: A001
+    width = _WIDTHS[format] if format is not None else len(fields) if len(fields) in (2, 3) else 4
+    layout = Layout(width, {2: TWO_FORM, 3: THREE_FORM, 4: FORM}[width])
+    columns, lines = columns_of(chain([(chunk, first_line)], chunks), path, layout, tuple(range(width)))
     if not columns[0]:
         raise InputError("the file has no judgments", layout.example, file=path)
-    if width == 3:
-        name = format or "plain"
-        queries, docs, texts = columns
+    queries, *middle, texts = columns
+    name = format or {2: "msmarco", 3: "plain", 4: "trec"}[width]
+    if name == "msmarco":
+        docs, texts = texts, [b"1"] * len(texts)
+    elif name == "smart" or (format is None and width == 4 and _is_smart(middle[0], middle[1], texts)):
+        name, docs, texts = "smart", middle[0], [b"1"] * len(texts)
     else:
-        queries, iterations, docs, texts = columns
-        name = format or ("smart" if _is_smart(iterations, docs, texts) else "trec")
-        if name == "smart":
-            docs, texts = iterations, [b"1"] * len(docs)
+        docs = middle[-1]
     if name == "cranfield":
         return Judged(Judgments(_cranfield(queries, docs, texts, lines, path)), name)
     return Judged(Judgments(_graded(queries, docs, texts, lines, (path, name))), name)
 
 
-def _first_width(chunk: bytes) -> int:
-    """The number of fields of the first line that is neither blank nor a comment."""
-    rows = (line.split() for line in chunk.split(b"\n"))
-    return next((len(fields) for fields in rows if fields and not fields[0].startswith(b"#")), 0)
+_WIDTHS = {"trec": 4, "plain": 3, "beir": 3, "msmarco": 2, "smart": 4, "cranfield": 3}
+
+
+def is_header(fields: list[bytes]) -> bool:
+    """Whether the fields are names of columns, such as BEIR's ``query-id corpus-id score``."""
+    return len(fields) == 3 and fields[0].lower() in _QUERY_NAMES and fields[2].lower() in _GRADE_NAMES
+
+
+_QUERY_NAMES = (b"query-id", b"query_id", b"qid", b"query")
+_GRADE_NAMES = (b"score", b"relevance", b"label", b"grade", b"rel")
+
+
+def _without_header(chunk: bytes, first_line: int) -> tuple[bytes, int]:
+    """The chunk after its first line that is neither blank nor a comment."""
+    while True:
+        line, _, chunk = chunk.partition(b"\n")
+        first_line += 1
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            return chunk or b"\n", first_line
 
 
 def _is_smart(iterations: list[bytes], docs: list[bytes], texts: list[bytes]) -> bool:
@@ -94,7 +126,7 @@ def _graded(
     if None in grades.values():
         row = next(i for i, text in enumerate(texts) if grades[text] is None)
         problem = f"the grade {shown(texts[row])!r} is not a number"
-        raise InputError(problem, THREE_FORM if name == "plain" else FORM, file=path, line=int(lines[row]))
+        raise InputError(problem, FORM if _WIDTHS[name] == 4 else THREE_FORM, file=path, line=int(lines[row]))
     known = {text: grade for text, grade in grades.items() if grade is not None}
     names = {query: decoded([query])[0] for query in set(queries)}
     table = GradeTable(

@@ -15,6 +15,7 @@ from topkit.data.arrays import read_only
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.strings import Strings
+from topkit.data.words import counted
 
 RESULTS = "give {query: {document: score}} or {query: [(document, score), …]}"
 
@@ -154,7 +155,8 @@ class Run:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {len(self)} queries, {len(self.scores)} documents)"
+        sizes = f"{counted(len(self), 'query')}, {counted(len(self.scores), 'document')}"
+        return f"Run({self.name!r}, {sizes})"
 
 
 def _pairs(query: str, results: Any) -> list[tuple[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,13 +11,15 @@ from numpy.typing import NDArray
 
 from topkit.compute import query_chunks, thread_count, thread_map
 from topkit.data import kernels
-from topkit.data.columns import Layout, changes, decoded, field_count, first_repeated, read_columns
+from topkit.data.columns import Layout, changes, columns_of, decoded, field_count, first_repeated
 from topkit.data.errors import InputError
-from topkit.data.files import NUMBER, FilePath, line_chunks, shown
+from topkit.data.files import NUMBER, FilePath, shown
 from topkit.data.strings import Strings
 
 FORM = "lines look like '151 Q0 WSJ870428-0145 1 0.97 mysystem'"
 FIELDS = 6
+MSMARCO_FORM = "lines of MS MARCO look like '1048585 7187158 1': query, document, rank"
+MSMARCO_FIELDS = 3
 
 WORTH_SPLITTING = 1 << 19
 """Bytes that justify two threads; a small run is scanned before a thread has started."""
@@ -48,15 +51,19 @@ class _Piece(NamedTuple):
     problem: InputError | None
 
 
-def scan_run(path: FilePath) -> RunRows:
-    """The rows of a file, with the compiled scanner."""
+Chunks = Iterable[tuple[bytes, int]]
+"""Whole lines, each chunk with the number of its first line: :func:`topkit.data.files.line_chunks`."""
+
+
+def scan_run(chunks: Chunks, path: FilePath) -> RunRows:
+    """The rows of a run, with the compiled scanner."""
     qids: list[str] = []
     starts: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     docs: list[Strings] = []
     scores: list[NDArray[np.float64]] = [np.zeros(0)]
     lines: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     row_count = 0
-    for chunk, line in line_chunks(path):
+    for chunk, line in chunks:
         for rows, line_count, problem in thread_map(lambda piece: _scan(piece, path), _pieces(chunk)):
             if problem is not None:
                 raise InputError(problem.problem, FORM, file=path, line=line + (problem.line or 0))
@@ -145,9 +152,9 @@ def _scan(chunk: memoryview, path: FilePath) -> _Piece:
 
 
 # -- plain -------------------------------------------------------------------------------------------------
-def scan_run_plainly(path: FilePath) -> RunRows:
-    """The rows of a file, without the compiled scanner."""
-    (queries, docs, texts), lines = read_columns(path, Layout(FIELDS, FORM, more=True), (0, 2, 4))
+def scan_run_plainly(chunks: Chunks, path: FilePath) -> RunRows:
+    """The rows of a run, without the compiled scanner."""
+    (queries, docs, texts), lines = columns_of(chunks, path, Layout(FIELDS, FORM, more=True), (0, 2, 4))
     # Python's float takes more than a number (1_0, inf), so the characters are checked first.
     plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
     try:
@@ -157,9 +164,25 @@ def scan_run_plainly(path: FilePath) -> RunRows:
     if not plain or np.isinf(scores).any():
         row = next(i for i, text in enumerate(texts) if not NUMBER.fullmatch(text) or np.isinf(float(text)))
         raise _bad_score(path, int(lines[row]), texts[row])
+    return _rows(queries, docs, scores, lines)
+
+
+def _rows(
+    queries: list[bytes], docs: list[bytes], scores: NDArray[np.float64], lines: NDArray[np.int64]
+) -> RunRows:
     starts = changes(queries)
     qids = decoded([queries[i] for i in starts])
     return RunRows(qids, np.array(starts, np.int64), Strings.of_bytes(docs), scores, lines)
+
+
+def scan_msmarco(chunks: Chunks, path: FilePath) -> RunRows:
+    """The rows of a run of MS MARCO, ``query document rank``; the score is −rank."""
+    (queries, docs, texts), lines = columns_of(chunks, path, Layout(MSMARCO_FIELDS, MSMARCO_FORM), (0, 1, 2))
+    for row, text in enumerate(texts):
+        if not text.isdigit():
+            problem = f"expected a rank, a whole number, got {shown(text)!r}"
+            raise InputError(problem, MSMARCO_FORM, file=path, line=int(lines[row]))
+    return _rows(queries, docs, -np.array(texts, np.float64), lines)
 
 
 def first_repeat_plainly(rows: RunRows, query_of: NDArray[np.int64]) -> int:

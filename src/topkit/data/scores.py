@@ -12,7 +12,7 @@ FORM = "write one number per line, one line per document of the data set"
 
 
 def read_scores(path: FilePath, expected: int | None = None) -> NDArray[np.float64]:
-    """Read scores (``.gz`` too); with ``expected``, any other number of scores is an error."""
+    """Read scores (compressed too); with ``expected``, any other number of scores is an error."""
     scores: list[float] = []
     for line, text in numbered_lines(path):
         text = text.strip()

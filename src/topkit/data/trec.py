@@ -1,26 +1,48 @@
-"""TREC runs: one ``query Q0 document rank score tag`` per line."""
+"""Runs: TREC's ``query Q0 document rank score tag`` per line, and MS MARCO's ``query document rank``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from os.path import basename
 
 import numpy as np
 
+from topkit.data.columns import first_fields
+from topkit.data.compression import without_compression
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, text_writer
+from topkit.data.files import FilePath, line_chunks, text_writer
+from topkit.data.looks import naming_the_format
 from topkit.data.run import Run
-from topkit.data.run_scan import FORM, first_repeat, first_repeat_plainly, scan_run, scan_run_plainly
+from topkit.data.run_scan import (
+    FORM,
+    MSMARCO_FIELDS,
+    first_repeat,
+    first_repeat_plainly,
+    scan_msmarco,
+    scan_run,
+    scan_run_plainly,
+)
 
 
 def read_run(path: FilePath, *, name: str | None = None, compiled: bool = True) -> Run:
-    """Read a TREC run (``.gz`` too). Blank lines and lines that start with ``#`` are skipped.
+    """Read a run of TREC (six columns) or MS MARCO (query, document, rank), compressed or not.
 
-    The order of the file is kept; the rows of a query need not be contiguous. The rank column is ignored, as
-    in trec_eval. ``name`` is the name of the run, by default that of the file.
+    The order of the file is kept; the rows of a query need not be contiguous. The rank column of TREC is
+    ignored, as in trec_eval; in MS MARCO's format the score is −rank. Blank lines and lines that start with
+    ``#`` are skipped. ``name`` is the name of the run, by default that of the file.
     compiled: False parses without the compiled scanner, whose import takes longer than reading one usual run.
     """
-    rows = scan_run(path) if compiled else scan_run_plainly(path)
+    with naming_the_format(path, "trec-run", "three"):
+        return _read_run(path, name, compiled)
+
+
+def _read_run(path: FilePath, name: str | None, compiled: bool) -> Run:
+    chunks = line_chunks(path)
+    first = next(chunks, (b"\n", 1))
+    msmarco = len(first_fields(first[0])) == MSMARCO_FIELDS
+    scan = scan_msmarco if msmarco else scan_run if compiled else scan_run_plainly
+    rows = scan(chain([first], chunks), path)
     if not rows.qids:
         raise InputError("the file has no results", FORM, file=path)
     number = {qid: q for q, qid in enumerate(dict.fromkeys(rows.qids))}
@@ -38,7 +60,7 @@ def read_run(path: FilePath, *, name: str | None = None, compiled: bool = True) 
         order = np.argsort(query_of_row, kind="stable")
         docs, scores = docs.take(order), scores[order]
         ptr = np.append(0, np.cumsum(np.bincount(query_of_row)))
-    label = basename(path).removesuffix(".gz") if name is None else name
+    label = without_compression(basename(path)) if name is None else name
     return Run(tuple(number), ptr, docs, scores, label)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import gzip
 import io
 import os
 import re
@@ -23,6 +22,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
+from topkit.data.compression import compressor
 from topkit.data.errors import InputError, WriteError
 
 STANDARD_OUTPUT = "-"
@@ -69,11 +69,11 @@ def written_whole(path: str | PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def text_writer(path: str | PathLike[str]) -> Iterator[IO[str]]:
-    """A text stream (compressed if ``path`` ends in .gz) that replaces ``path`` when the block succeeds.
+    """A text stream that replaces ``path`` when the block succeeds.
 
-    A pipe, a device or standard output gets the text as it is written.
+    A name that ends in .gz, .bz2, .xz or .zst compresses. A pipe, a device or standard output gets the text
+    as it is written.
     """
-    compressed = str(path).endswith(".gz")
     target = _regular_target(path)
     with contextlib.ExitStack() as stack:
         stack.enter_context(write_errors(path))
@@ -81,8 +81,7 @@ def text_writer(path: str | PathLike[str]) -> Iterator[IO[str]]:
             raw = stack.enter_context(_direct(path))
         else:
             raw = stack.enter_context(stack.enter_context(_replacing(target)).open("wb"))
-        # No name and no time in the gzip header: the same text always gives the same bytes.
-        packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if compressed else None
+        packed = compressor(path, raw)
         stream = io.TextIOWrapper(
             cast(BinaryIO, packed or raw), encoding="utf-8", errors="surrogateescape", newline="\n"
         )

@@ -7,12 +7,12 @@ from topkit.features.audit_report import Audit
 from topkit.features.build import build_index
 from topkit.features.candidates import SAMPLING, Sample, sample
 from topkit.features.card import Card, write_card
+from topkit.features.collection import Collection, Documents
 from topkit.features.corpus import (
     FORMATS,
     Document,
     read_cranfield_qrels,
     read_documents,
-    read_queries,
 )
 from topkit.features.extraction import extract
 from topkit.features.filtering import (
@@ -29,6 +29,7 @@ from topkit.features.links import LinkGraph, hits, host_rank, pagerank, read_lin
 from topkit.features.matches import Candidates, Matches, Queries, analyse_queries
 from topkit.features.meta import Meta, bm25_from_meta, meta_features, write_meta
 from topkit.features.propagation import link_features
+from topkit.features.queries import read_queries
 from topkit.features.sentence_files import read_sentence_pairs
 from topkit.features.sentences import (
     SENTENCE_FEATURES,
@@ -58,7 +59,9 @@ __all__ = [
     "Background",
     "Candidates",
     "Card",
+    "Collection",
     "Document",
+    "Documents",
     "Index",
     "Judged",
     "Kept",

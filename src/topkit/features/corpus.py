@@ -1,4 +1,4 @@
-"""Reading documents and queries: JSON Lines, CSV, TREC and Cranfield files."""
+"""Reading documents: JSON Lines, CSV, TSV, MS MARCO, TREC and SMART files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from itertools import chain
 from typing import NamedTuple
 
 from topkit.data import InputError, read_judged
+from topkit.data.compression import without_compression
 from topkit.data.csv_rows import csv_rows
 from topkit.data.files import FilePath
 from topkit.data.json_rows import json_rows
 from topkit.data.settings import lookup
 from topkit.data.text_lines import text_lines
+from topkit.features.lines import Lines
 
 ID_FIELDS = ("id", "_id", "docid", "docno", "doc_id")
 """Names of the id field, the first that occurs is used."""
@@ -25,26 +27,23 @@ class Document(NamedTuple):
     fields: dict[str, str]
 
 
-Lines = Iterator[tuple[int, str]]
-"""Lines with their numbers."""
-
-
 def read_documents(path: FilePath, format: str | None = None) -> Iterator[Document]:  # noqa: A002
-    """Iterate over the documents of a file: plain, gzip or a pipe.
+    """Iterate over the documents of a file: plain, compressed or a pipe.
 
-    format: ``jsonl`` (one object per line with an ``id``), ``csv`` or ``tsv`` (with a header), ``trec``
-    (``<DOC>`` records) or ``cranfield`` (``.I`` records); by default detected from the name and the first
-    line. CSV may be separated by commas, semicolons or tabs.
+    format: ``jsonl`` (one object per line with an ``id`` or ``_id``: BEIR's corpus), ``csv`` or ``tsv`` (with
+    a header), ``msmarco`` (no header: id and text, or id, URL, title and body, separated by tabs), ``trec``
+    (``<DOC>`` records) or ``cranfield`` (``.I`` records: all SMART collections); by default detected from the
+    name and the first line. CSV may be separated by commas, semicolons or tabs.
     """
     numbered = text_lines(path)
     name = format
     if name is None:
-        first, numbered = _peeked(numbered)
+        first, numbered = peeked(numbered)
         name = _format_of(path, first)
     return lookup(FORMATS, name, "document format")(numbered, path)
 
 
-def _peeked(numbered: Lines) -> tuple[str, Lines]:
+def peeked(numbered: Lines) -> tuple[str, Lines]:
     """The first line that is not blank, and the lines from it on."""
     for number, text in numbered:
         if text.strip():
@@ -53,15 +52,23 @@ def _peeked(numbered: Lines) -> tuple[str, Lines]:
 
 
 def _format_of(path: FilePath, first: str) -> str:
-    name = str(path).removesuffix(".gz")
+    name = without_compression(path)
     for ending, format_name in ((".jsonl", "jsonl"), (".csv", "csv"), (".tsv", "tsv")):
         if name.endswith(ending):
-            return format_name
+            return "msmarco" if ending == ".tsv" and _is_msmarco(first) else format_name
     start = first.lstrip()
     for beginning, format_name in ((".I", "cranfield"), ("{", "jsonl"), ("<DOC", "trec")):
         if start.upper().startswith(beginning):
             return format_name
+    if _is_msmarco(first):
+        return "msmarco"
     raise InputError("the document format cannot be detected", f"choose from {', '.join(FORMATS)}", file=path)
+
+
+def _is_msmarco(first: str) -> bool:
+    """Whether a line is a row of MS MARCO: two or four columns, and none of them is named like an id."""
+    fields = first.split("\t")
+    return len(fields) in MSMARCO_FIELDS and not any(name.strip().lower() in ID_FIELDS for name in fields)
 
 
 def _jsonl(numbered: Lines, path: FilePath) -> Iterator[Document]:
@@ -103,6 +110,21 @@ def _table(separator: str | None) -> Callable[[Lines, FilePath], Iterator[Docume
             yield Document(fields.pop(key), fields)
 
     return read
+
+
+MSMARCO_FIELDS = {2: ("text",), 4: ("url", "title", "body")}
+"""Number of columns → the fields after the id: passages, or documents."""
+
+
+def _msmarco(numbered: Lines, path: FilePath) -> Iterator[Document]:
+    for number, text in numbered:
+        if not text.strip():
+            continue
+        name, *texts = text.rstrip("\r").split("\t")  # nothing is quoted: a text may contain quotes
+        if len(texts) + 1 not in MSMARCO_FIELDS or not name.strip():
+            problem = f"expected 2 or 4 columns separated by tabs, got {len(texts) + 1}"
+            raise InputError(problem, "write id, tab, text", file=path, line=number)
+        yield Document(name.strip(), dict(zip(MSMARCO_FIELDS[len(texts) + 1], texts, strict=True)))
 
 
 CRANFIELD_FIELDS = {"T": "title", "A": "author", "B": "source", "W": "abstract"}
@@ -203,50 +225,11 @@ FORMATS: dict[str, Callable[[Lines, FilePath], Iterator[Document]]] = {
     "jsonl": _jsonl,
     "csv": _table(None),
     "tsv": _table("\t"),
+    "msmarco": _msmarco,
     "trec": _trec,
     "cranfield": _cranfield,
 }
 """Name of a format → reader of documents."""
-
-
-def read_queries(path: FilePath) -> dict[str, str]:
-    """Query id → text, from lines ``id<tab>text``, JSON Lines (``id`` and ``text``) or ``.I`` records.
-
-    Queries of ``.I`` records are numbered in file order (1, 2, …), not by the number in the record, because
-    the Cranfield judgments use this numbering.
-    """
-    first, numbered = _peeked(text_lines(path))
-    start = first.lstrip()
-    if start.startswith(".I"):
-        records = cranfield_records(numbered, path)
-        texts = (" ".join(parts.get("W", "").split()) for _, parts in records)
-        return {str(place): text for place, text in enumerate(texts, 1)}
-    queries: dict[str, str] = {}
-    read = _json_queries if start.startswith("{") else _tab_queries
-    for number, name, text in read(numbered, path):
-        if name in queries:
-            raise InputError(
-                f"the query id {name!r} occurs twice", "give each query its own id", file=path, line=number
-            )
-        queries[name] = text
-    if not queries:
-        raise InputError("the file contains no queries", "write id, tab, text on each line", file=path)
-    return queries
-
-
-def _json_queries(numbered: Lines, path: FilePath) -> Iterator[tuple[int, str, str]]:
-    for number, document in json_documents(numbered, path):
-        yield number, document.id, document.fields.get("text", "")
-
-
-def _tab_queries(numbered: Lines, path: FilePath) -> Iterator[tuple[int, str, str]]:
-    for number, text in numbered:
-        if not text.strip():
-            continue
-        name, tab, query = text.partition("\t")
-        if not tab or not name.strip():
-            raise InputError("invalid query", "write id, tab, text", file=path, line=number)
-        yield number, name.strip(), query.strip()
 
 
 def read_cranfield_qrels(path: FilePath) -> dict[str, dict[str, float]]:

@@ -34,7 +34,7 @@ def read_rankings(path: FilePath) -> list[Run]:
 
 
 def read_ranking_table(path: FilePath) -> list[Run]:
-    """Read rankings from CSV (``.gz`` too), one run per system.
+    """Read rankings from CSV (compressed too), one run per system.
 
     The columns are query, system, document, value, as in the aggregation sets of LETOR, where a larger value
     is a better rank. With a header the columns may come in any order, and ``rank`` (smaller is better) may

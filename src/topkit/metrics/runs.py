@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 from operator import not_
@@ -18,8 +18,10 @@ from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.evaluation import Evaluation, Metrics, evaluate_lists
 from topkit.metrics.measure import Needs
+from topkit.metrics.measures import METRICS
 from topkit.metrics.order import at_precision, ranked_order
-from topkit.metrics.parse import parse_metrics
+from topkit.metrics.parse import Metric, parse_metrics
+from topkit.metrics.preferred import levels
 
 
 def evaluate_run(
@@ -37,11 +39,13 @@ def evaluate_run(
     A query counts if it has every kind of judgment that the metrics need. Documents without a grade, or with
     a grade below 0, count as unjudged. Judged queries that are missing from the run are skipped, or count as
     empty lists (``missing="zero"``, ``-c`` of trec_eval). ``relevant_from`` is the smallest relevant grade
-    (``-l``), ``depth`` truncates every list (``-M``).
+    (``-l``), ``depth`` truncates every list (``-M``). Preferences without grades suffice for ``compat``: its
+    ideal order is that of :func:`topkit.metrics.preferred.levels`.
 
     ``judgments`` is a :class:`Judgments` and ``run`` a :class:`Run`, or what other tools have: data frames
     (see :meth:`Run.from_frame`), dictionaries query → document → number, iterables of ir_measures' records,
-    ranx's objects. ``metrics`` may be objects of ir_measures, such as ``nDCG@10``.
+    ranx's objects, data sets of ir_datasets, a :class:`topkit.Collection`. ``metrics`` may be objects of
+    ir_measures, such as ``nDCG@10``.
 
     >>> from topkit.data import Grade
     >>> judged = Judgments((Grade("q", "d1", 1), Grade("q", "d2", 0)))
@@ -58,6 +62,9 @@ def evaluate_run(
     needs = {metric.measure.needs for metric in chosen}
     grades = judgments.grades_by_query()
     preferences = judgments.preferences_by_query()
+    if not grades and preferences and needs - {"preferences", "clicks"}:
+        _check_preferences_suffice(chosen)
+        grades = {qid: levels(answers) for qid, answers in preferences.items()}
     pages = _pages_by_query(judgments)
     qids = _judged(needs, grades, preferences, pages)
     if missing == "skip":
@@ -76,6 +83,15 @@ def evaluate_run(
         clicks, looks = _clicks([pages[qid] for qid in qids], places, ptr)
         lists = replace(lists, clicks=clicks, looks=looks)
     return evaluate_lists(lists, chosen, rules, tuple(qids), run.name)
+
+
+def _check_preferences_suffice(metrics: Sequence[Metric]) -> None:
+    """InputError if a metric needs grades; compat needs only an ideal order, which preferences imply."""
+    for metric in metrics:
+        if metric.measure.needs not in ("preferences", "clicks") and metric.measure is not METRICS["compat"]:
+            raise InputError(
+                f"{metric} needs grades, and the judgments are preferences", "use ppref or compat"
+            )
 
 
 def _judged(

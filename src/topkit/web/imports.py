@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from urllib.parse import urlsplit
 
 from topkit.data.csv_rows import csv_rows, separator_of
@@ -12,7 +11,9 @@ from topkit.data.errors import InputError
 from topkit.data.files import FilePath
 from topkit.data.text_lines import text_lines
 from topkit.data.trec import read_run
-from topkit.features.corpus import ID_FIELDS, read_documents, read_queries
+from topkit.features.corpus import ID_FIELDS, read_documents
+from topkit.features.queries import read_queries
+from topkit.features.topics import topics
 from topkit.web.json_lines import read_records
 from topkit.web.store.projects import Document, Topic
 
@@ -30,25 +31,25 @@ def read_topics(path: FilePath) -> list[Topic]:
     """
     first = next((text for _, text in text_lines(path) if text.strip()), "").lstrip("\ufeff ")
     if first.startswith("<"):
-        topics = list(_trec_topics(path))
+        found = list(_trec_topics(path))
     elif first.startswith("{"):
-        topics = [_json_topic(record, path, line) for line, record in read_records(path, TOPIC_REMEDY)]
+        found = [_json_topic(record, path, line) for line, record in read_records(path, TOPIC_REMEDY)]
     elif _is_header(first):
-        topics = [_topic(row, path, line) for line, row in _table(path, separator_of(first))]
+        found = [_topic(row, path, line) for line, row in _table(path, separator_of(first))]
     elif first.startswith(".I") or "\t" in first:
-        topics = [Topic(key, query) for key, query in read_queries(path).items()]
+        found = [Topic(key, query) for key, query in read_queries(path).items()]
     else:
         raise InputError("unknown format of the topics", TOPIC_REMEDY, file=path)
-    if not topics:
+    if not found:
         raise InputError("the file contains no topics", TOPIC_REMEDY, file=path)
     keys: set[str] = set()
-    for topic in topics:
+    for topic in found:
         if topic.key in keys:
             raise InputError(
                 f"topic {topic.key!r} appears twice", "give each topic a different id", file=path
             )
         keys.add(topic.key)
-    return topics
+    return found
 
 
 def _is_header(text: str) -> bool:
@@ -77,27 +78,13 @@ def _topic(record: Mapping[str, str], path: FilePath, line: int) -> Topic:
     return Topic(_storable(key), _storable(query), _storable(by_name.get("description", "")))
 
 
-TREC_PART = re.compile(
-    r"<(num|title|desc|narr)>\s*(?:(?:Number|Topic|Description|Narrative):)?(.*?)(?=<(?:/?)(?:num|title|desc|narr|top)>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
-
-
 def _trec_topics(path: FilePath) -> Iterator[Topic]:
-    text = "\n".join(text for _, text in text_lines(path))
-    starts = [match.end() for match in re.finditer("<top>", text, re.IGNORECASE)]
-    for start, stop in pairwise([*starts, len(text)]):
-        record, closed, _ = re.sub("</top>", "</top>", text[start:stop], flags=re.IGNORECASE).partition(
-            "</top>"
-        )
-        parts = {name.lower(): " ".join(words.split()) for name, words in TREC_PART.findall(record)}
-        problem = "the topic that starts here has no </top>" if not closed else ""
-        if not problem and not (parts.get("num") and parts.get("title")):
-            problem = "the topic that starts here has no <num> or no <title>"
-        if problem:
-            raise InputError(problem, TOPIC_REMEDY, file=path, line=1 + text.count("\n", 0, start))
-        description = "\n\n".join(parts[name] for name in ("desc", "narr") if parts.get(name))
-        yield Topic(_storable(parts["num"]), _storable(parts["title"]), _storable(description))
+    for line, number, fields in topics(text_lines(path), path):
+        title = fields.get("title") or fields.get("query")
+        if not title:
+            raise InputError("the topic that starts here has no <title>", TOPIC_REMEDY, file=path, line=line)
+        description = "\n\n".join(fields[name] for name in ("desc", "narr") if fields.get(name))
+        yield Topic(_storable(number), _storable(title), _storable(description))
 
 
 def read_material(path: FilePath, format_name: str | None = None) -> list[Document]:

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from topkit.cli.output import Form, check_form, print_tables
+
 if TYPE_CHECKING:
     from topkit.losses.consistency import Bounds
+    from topkit.reporting.tables import Table
 
 BOUNDS = {
     "inversions": "weighted Kendall's τ",
@@ -27,6 +30,7 @@ def consistency(
     k: Annotated[int, Option(min=1, help="Places at the top.")] = 3,
     lists: Annotated[int, Option(min=1, help="Random lists for the bounds.")] = 2000,
     seed: Annotated[int, Option(help="Seed of the random lists.")] = 0,
+    form: Form = "table",
 ) -> None:
     """Compute bounds on 1 − NDCG@k, and which losses find the top-k Bayes ranker.
 
@@ -37,25 +41,33 @@ def consistency(
     from topkit.losses.consistency import consistency_table, top_k_bounds
     from topkit.reporting.tables import Table
 
+    check_form(form)
     rng = np.random.default_rng(seed)
     bounds = []
     for _ in range(lists):
         n = int(rng.integers(k, k + 10))
         bounds.append(top_k_bounds(rng.normal(size=n), rng.permutation(n), k))
-    print(_bounds_table(bounds, k))
     smallest = top_k_bounds([0.0, 1e-9, 2e-9, 3e-9], [4, 3, 2, 1], 1)
-    print(
-        f"smallest such case: three documents just above the first, "
-        f"{smallest.inversions:g} > {smallest.listmle:.3f}"
-    )
-    print("\nDoes the minimiser of the expected loss put the most likely first document first?")
     rows = [
         (name, "yes" if hard else "no", "yes" if mild else "no") for name, hard, mild in consistency_table()
     ]
-    print(Table(("loss", "Proposition 10", "order-preserving"), rows).text())
+    tables = {
+        "bounds": _bounds_table(bounds),
+        "consistency": Table(("loss", "Proposition 10", "order-preserving"), rows),
+    }
+    mean_error = float(np.mean([bound.error for bound in bounds]))
+    lines = [
+        f"Bounds on 1 − NDCG@{k} over {lists:,} random full orders (mean error {mean_error:.3f}):",
+        tables["bounds"].text(),
+        "smallest such case: three documents just above the first, "
+        f"{smallest.inversions:g} > {smallest.listmle:.3f}",
+        "\nDoes the minimiser of the expected loss put the most likely first document first?",
+        tables["consistency"].text(),
+    ]
+    print_tables(tables, form, lambda: "\n".join(lines))
 
 
-def _bounds_table(bounds: list[Bounds], k: int) -> str:
+def _bounds_table(bounds: list[Bounds]) -> Table:
     import numpy as np
 
     from topkit.reporting.tables import Table
@@ -69,7 +81,4 @@ def _bounds_table(bounds: list[Bounds], k: int) -> str:
     notes = [
         f"ListMLE is below weighted τ in {broken} lists: it bounds places with inversions, not inversions"
     ]
-    title = (
-        f"Bounds on 1 − NDCG@{k} over {len(bounds):,} random full orders (mean error {errors.mean():.3f}):"
-    )
-    return title + "\n" + Table(("", "mean", "below the error"), rows, notes, decimals=3).text()
+    return Table(("", "mean", "below the error"), rows, notes, decimals=3)

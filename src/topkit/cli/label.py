@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli import label_store
+from topkit.cli.output import Form, check_form, print_records
 
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Scenario
@@ -35,19 +36,21 @@ def simulate(
     seed: Annotated[int, Option(help="Seed of orders, priors and errors.")] = 0,
     out: Annotated[Path | None, Option(help="Also write the table as CSV.")] = None,
     plot: Annotated[Path | None, Option(help="Plot judgments against accuracy (.png, .svg, .pdf).")] = None,
+    form: Form = "table",
 ) -> None:
     """Count the judgments that strategies need, and the effect of errors on the result.
 
     Example: `topkit label simulate --sizes 50:10 --noise 0,0.1,0.2 --prior none,0.5 --plot noise.png`
     """
-    from topkit.labelling.report import draw_outcomes, outcome_table, write_outcomes
+    from topkit.labelling.report import draw_outcomes, outcome_record, outcome_table, write_outcomes
     from topkit.labelling.simulate import simulate as run
     from topkit.reporting.progress import progress, stepper
 
+    check_form(form)
     settings = _settings(strategies, sizes, noise, prior, prior_kind)
     with progress("Simulating") as report:
         outcomes = list(run(settings, orders, seed, stepper(report, len(settings) * orders)))
-    print(outcome_table(outcomes))
+    print_records([outcome_record(outcome) for outcome in outcomes], form, lambda: outcome_table(outcomes))
     if out is not None:
         write_outcomes(outcomes, out)
     if plot is not None:

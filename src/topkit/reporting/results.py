@@ -1,4 +1,4 @@
-"""Evaluations side by side as one table, and results as plots: what Python users and ``topkit eval`` share."""
+"""Evaluations side by side as one table, and results as plots; ``topkit eval`` prints these tables."""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ STYLE = """
 .grade.some { background: color-mix(in srgb, var(--good) calc(var(--share) * 55%), transparent); }
 details { border: 1px solid var(--line); border-radius: 8px; margin: .6rem 0; padding: .2rem .9rem; }
 summary { cursor: pointer; padding: .4rem 0; font-weight: 600; }
-@media (max-width: 40rem) { .pair { gap: .4rem; font-size: .8rem; } .pair li { gap: .25rem; padding: .1rem; } }
+@media (max-width: 40rem) { .pair { gap: .4rem; font-size: .8rem; }
+  .pair li { gap: .25rem; padding: .1rem; } }
 """
 
 
@@ -42,11 +43,11 @@ def side_by_side_html(
     ``best_grade`` has the strongest colour. Every mark is also a number or an arrow, for readers who cannot
     see colours.
     """
-    columns = (
-        f"<div><h3>{escape(title)}</h3><ol>{''.join(_item(row, best_grade, arrows) for row in rows)}</ol></div>"
-        for title, rows, arrows in ((titles[0], left, False), (titles[1], right, True))
-    )
-    return f'<div class="pair">{"".join(columns)}</div>'
+    columns = ""
+    for title, rows, arrows in ((titles[0], left, False), (titles[1], right, True)):
+        items = "".join(_item(row, best_grade, arrows) for row in rows)
+        columns += f"<div><h3>{escape(title)}</h3><ol>{items}</ol></div>"
+    return f'<div class="pair">{columns}</div>'
 
 
 def _item(row: Ranked, best_grade: float, arrow: bool) -> str:

@@ -23,7 +23,7 @@ from topkit.rankers import RANKERS, Clicks, ranker, settings_of
 from topkit.rankers.checks import easy_data
 from topkit.scorers import SCORERS
 
-FEW: dict[str, Any] = {"max_steps": 2, "epochs": 1, "trees": 2, "rounds": 2, "passes": 1, "min_leaf": 1}
+FEW: dict[str, Any] = {"max_steps": 2, "epochs": 1, "trees": 2, "rounds": 2, "passes": 1, "min_leaf": 5}
 """Settings that make a fit short, for the rankers that have them."""
 FEW_OF: dict[str, dict[str, Any]] = {
     "tune-and-mix": {"trees": (4,), "products": (2,), "rounds": 4, "rankers": ("linear-regression",)},
@@ -46,7 +46,7 @@ def warm_up(report: Report = silent) -> int:
 
 def steps(folder: Path) -> Iterator[Step]:
     """The work, in small steps with a name each."""
-    data = easy_data(6)
+    data = easy_data(12)
     data = replace(data, doc_ids=data.names_of_documents())
     yield "files", lambda: _files(data, folder)
     for name in LOSSES:

@@ -54,7 +54,9 @@ class Steps(ScoreModel):
         return parts
 
     def weights_of_features(self, features: int) -> tuple[str, Floats]:
-        return "sum of its step heights", np.bincount(self.feature, np.abs(self.alpha), features)
+        heights = np.zeros(features)
+        np.add.at(heights, self.feature, np.abs(self.alpha))
+        return "sum of its step heights", heights
 
     def parts(self) -> Parts:
         return Parts(arrays={"feature": self.feature, "threshold": self.threshold, "alpha": self.alpha})

@@ -109,9 +109,9 @@ def _help(
     old, new = sides
     features = data.names_of_features()
     if old.contributions is not None and new.contributions is not None:
-        parts = (help_by_margin(data, side) for side in (old.contributions, new.contributions))
+        before, after = (help_by_margin(data, side) for side in (old.contributions, new.contributions))
         meaning = "how far a feature puts better documents above worse ones, in standard deviations of scores"
-        return _Help(*parts, features, meaning), (
+        return _Help(before, after, features, meaning), (
             "Features are explained exactly: both models have a formula for what each feature adds to a "
             "score. The numbers are in standard deviations of the scores within queries."
         )
@@ -121,10 +121,9 @@ def _help(
             f"Features are not explained: of {known} only scores are known. Give model files to explain them."
         )
     names = " and ".join(side.name for side in sides if side.contributions is None)
-    parts = (
-        help_by_shuffling(data, side.ranker, which, rules, seed, report) for side in sides if side.ranker
-    )
-    return _Help(*parts, features, f"loss of {which} when a feature is shuffled within queries"), (
+    rankers = (old.ranker, new.ranker)
+    before, after = (help_by_shuffling(data, ranker, which, rules, seed, report) for ranker in rankers)
+    return _Help(before, after, features, f"loss of {which} when a feature is shuffled within queries"), (
         f"Features are explained by shuffling: {names} has no formula for what each feature adds to a score. "
         f"The numbers are the loss of {which} when a feature is shuffled within a query; they are estimates, "
         "and moves of single documents are not explained."

@@ -17,7 +17,7 @@ OPEN = 3
 
 
 def diagnosis_page(diagnosis: Diagnosis, many: int) -> Page:
-    """The report; ``many`` is the largest number of queries that are shown, half as many of the better ones."""
+    """The report; at most ``many`` of the queries that became worse, and half as many of the better ones."""
     old, new = diagnosis.names
     pair = diagnosis.pair
     page = Page(f"{new} against {old}")
@@ -51,18 +51,10 @@ def diagnosis_page(diagnosis: Diagnosis, many: int) -> Page:
 
 def _sentence(diagnosis: Diagnosis) -> str:
     old, new = diagnosis.names
-    pair = diagnosis.pair
-    direction = pair.direction()
-    verdict = {
-        1: "significantly better than",
-        -1: "significantly worse than",
-        0: "not significantly different from",
-    }
+    verdicts = {1: "significantly better than", -1: "significantly worse than"}
+    verdict = verdicts.get(diagnosis.pair.direction(), "not significantly different from")
     return (
-        f"{new} is {verdict[direction]} {old} by {diagnosis.metric} over {len(diagnosis.queries)} queries "
-        "(p < 0.05, Student's paired t-test)."
-        if direction
-        else f"{new} is {verdict[0]} {old} by {diagnosis.metric} over {len(diagnosis.queries)} queries "
+        f"{new} is {verdict} {old} by {diagnosis.metric} over {len(diagnosis.queries)} queries "
         "(Student's paired t-test at 0.05)."
     )
 

@@ -119,12 +119,12 @@ def _run(called: str) -> None:
     app = command_line([called] if called in COMMANDS else COMMANDS)
     path = defaults_file() if called in COMMANDS else None
     if path is None:
-        app()
+        app(prog_name="topkit")
         return
     from typer.main import get_command
 
     command = get_command(app).commands[called]  # type: ignore[attr-defined]
-    app(default_map=read_defaults(path, COMMANDS, called, command))
+    app(prog_name="topkit", default_map=read_defaults(path, COMMANDS, called, command))
 
 
 def _announce_compiling() -> None:

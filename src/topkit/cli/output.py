@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -73,10 +74,18 @@ def print_records(records: Sequence[Mapping[str, Any]], form: str, text: Callabl
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document."""
+    """Print one JSON document; a number that is not finite is null."""
     import json
 
-    typer.echo(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    typer.echo(json.dumps(_finite(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _flat(value: Any) -> Any:

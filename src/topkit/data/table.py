@@ -92,11 +92,15 @@ class Table:
         """An HTML table with the notes below it; the first column holds row headings."""
         from html import escape
 
-        head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in self.columns)
-        body = "".join(
-            f"<tr><th scope='row'>{cells[0]}</th>{''.join(f'<td>{cell}</td>' for cell in cells[1:])}</tr>"
-            for cells in self._decorated("<b>{}</b>", escape)
+        sides = [" style='text-align: left'" if side == "l" else "" for side in self.alignment]
+        head = "".join(
+            f"<th scope='col'{side}>{escape(name)}</th>"
+            for name, side in zip(self.columns, sides, strict=True)
         )
+        body = ""
+        for first, *others in self._decorated("<b>{}</b>", escape):
+            cells = "".join(f"<td{side}>{cell}</td>" for cell, side in zip(others, sides[1:], strict=True))
+            body += f"<tr><th scope='row'>{first}</th>{cells}</tr>"
         notes = "<br>".join(map(escape, self.notes))
         return (
             f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

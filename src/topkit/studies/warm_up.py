@@ -57,7 +57,7 @@ def steps(folder: Path) -> Iterator[Step]:
         yield f"scorer {name}", lambda name=name: _fit("listnet", data, scorer=name)  # type: ignore[misc]
     yield "fusion distances", _distances
     for name in AGGREGATORS:
-        yield f"fusion {name}", lambda name=name: fuse(_runs(data), name)  # type: ignore[misc]
+        yield f"fusion {name}", lambda name=name: _fusion(name, data)  # type: ignore[misc]
     yield "features", lambda: _features(folder)
 
 
@@ -98,6 +98,11 @@ def _ranker(name: str, data: Dataset) -> None:
 def _fit(name: str, data: Dataset, **settings: Any) -> None:
     few = {key: FEW[key] for key in FEW.keys() & settings_of(name, **settings).keys()}
     ranker(name, **{**few, **settings}).fit(data, easy_data(4, seed=1)).rank(data)
+
+
+def _fusion(name: str, data: Dataset) -> None:
+    weights = {"weights": (0.5, 0.3, 0.2)} if name == "weighted-borda" else {}
+    fuse(_runs(data), name, **weights)
 
 
 def _runs(data: Dataset) -> list[Run]:

@@ -135,7 +135,7 @@ def test_short_help(words: tuple[str, ...], capsys: Captured) -> None:
     ("words", "code", "message"),
     [
         (("evl",), 2, "Did you mean 'eval'"),
-        (("eval", "--metrix", "map"), 2, "Did you mean --metrics"),
+        (("eval", "--metrix", "map"), 2, "Possible options: --metrics"),
         (("eval",), 2, ""),
         (("label", "simulate", "--orders", "many"), 2, "'many' is not a valid int"),
         (("study", "new", "--out", "x"), 2, "--list lists them"),

@@ -15,9 +15,8 @@ import topkit as tk
 from topkit.rankers.checks import easy_data
 
 DOCS = Path(__file__).parent.parent / "docs"
-COMMANDS = re.findall(
-    r"^\$ (.*)$", "".join(re.findall(r"```console\n(.*?)```", (DOCS / "shell.md").read_text(), re.S)), re.M
-)
+BLOCKS = re.findall(r"```console\n(.*?)```", (DOCS / "shell.md").read_text(), re.DOTALL)
+COMMANDS = re.findall(r"^\$ (.*)$", "".join(BLOCKS), re.MULTILINE)
 
 
 def test_code_blocks_of_the_results_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

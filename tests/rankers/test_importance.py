@@ -65,6 +65,7 @@ def test_importances_by_the_model_of_trees_and_steps() -> None:
         assert best == "1", "the first feature decides most in this data"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::topkit.compute.NotConverged")
 @pytest.mark.parametrize("name", tk.RANKERS)
 def test_every_ranker_has_importances_and_finds_the_useful_features(name: str) -> None:

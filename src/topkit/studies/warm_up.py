@@ -21,6 +21,7 @@ from topkit.fusion import AGGREGATORS, fuse, kendall_distance, spearman_distance
 from topkit.losses import LOSSES, Preferences, loss
 from topkit.rankers import RANKERS, Clicks, ranker, settings_of
 from topkit.rankers.checks import easy_data
+from topkit.rankers.linear import pair_margins
 from topkit.scorers import SCORERS
 
 FEW: dict[str, Any] = {"max_steps": 2, "epochs": 1, "trees": 2, "rounds": 2, "passes": 1, "min_leaf": 5}
@@ -55,7 +56,12 @@ def steps(folder: Path) -> Iterator[Step]:
         yield f"ranker {name}", lambda name=name: _ranker(name, data)  # type: ignore[misc]
     for name in SCORERS:
         yield f"scorer {name}", lambda name=name: _fit("listnet", data, scorer=name)  # type: ignore[misc]
+    yield "margins", lambda: pair_margins(data, data.X[:, 0])
+    yield "bandit", lambda: _fit("adaboost-mh", data, search="bandit")
+    for name in ("ranksvm", "qbrank"):
+        yield f"{name} from preferences", lambda name=name: _from_preferences(name, data)  # type: ignore[misc]
     yield "fusion distances", _distances
+    yield "fusion of long lists", lambda: fuse(_runs(_long_list(20)), "kemeny")
     for name in AGGREGATORS:
         yield f"fusion {name}", lambda name=name: _fusion(name, data)  # type: ignore[misc]
     yield "features", lambda: _features(folder)
@@ -64,6 +70,10 @@ def steps(folder: Path) -> Iterator[Step]:
 def _files(data: Dataset, folder: Path) -> None:
     data.to_letor(folder / "data.txt")
     read_letor(folder / "data.txt")
+    (folder / "wide.txt").write_text(
+        "1 qid:1 1:1\n0 qid:1 1:1 2:1 3:1\n"
+    )  # more features than the first line
+    read_letor(folder / "wide.txt")
     write_run(Run.from_scores(data, data.X[:, 0].astype(np.float64)), folder / "run.txt")
     read_run(folder / "run.txt")
 
@@ -74,10 +84,23 @@ def _loss(name: str, data: Dataset) -> None:
     bound = loss(name).on(data.y, data.ptr)
     bound(scores)
     bound.with_curvature(scores)
+    long = _long_list()  # long lists have kernels of their own
+    loss(name).on(long.y, long.ptr)(long.X[:, 0].astype(np.float64))
     if "pairs" in loss(name).settings:
         given = loss(name, pairs="given").on(_preferences(data), data.ptr)
         given(scores)
         given.with_curvature(scores)
+
+
+def _long_list(length: int = 600) -> Dataset:
+    """One query, by default with more documents than the kernels of short lists accept."""
+    rng = np.random.default_rng(0)
+    return Dataset.build(rng.random((length, 3)), rng.integers(0, 4, length), ["q"] * length)
+
+
+def _from_preferences(name: str, data: Dataset) -> None:
+    settings = {"pairs": "given"} if "pairs" in settings_of(name) else {}
+    ranker(name, **settings).fit(data, preferences=_preferences(data))
 
 
 def _preferences(data: Dataset) -> Preferences:

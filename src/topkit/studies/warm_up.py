@@ -124,7 +124,7 @@ def _fit(name: str, data: Dataset, **settings: Any) -> None:
 
 
 def _fusion(name: str, data: Dataset) -> None:
-    weights = {"weights": (0.5, 0.3, 0.2)} if name == "weighted-borda" else {}
+    weights: dict[str, Any] = {"weights": (0.5, 0.3, 0.2)} if name == "weighted-borda" else {}
     fuse(_runs(data), name, **weights)
 
 

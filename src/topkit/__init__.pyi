@@ -64,5 +64,10 @@ from .rankers import load_ranker as load_ranker
 from .rankers import ranker as ranker
 from .rankers.linear import pair_margins as pair_margins
 from .rankers.linear import refine_with_sigmoid as refine_with_sigmoid
+from .reporting.results import plot as plot
+from .reporting.results import score_table as score_table
 from .scale import train_in_parts as train_in_parts
+from .studies.diagnosis import diagnose as diagnose
+from .studies.run import open_study as open_study
+from .studies.run import run_study as run_study
 from .version import __version__ as __version__

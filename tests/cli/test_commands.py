@@ -66,7 +66,7 @@ def test_every_format(data: Path, scores: tuple[Path, Path]) -> None:
 
 def test_one_row_a_query(data: Path, scores: tuple[Path, Path]) -> None:
     out = said("eval", data, scores[1], "--metrics", "rr", "--per-query", "--format", "csv")
-    assert out.splitlines() == ["system,rr", "1,1.0", "2,0.5", "3,1.0"]
+    assert out.splitlines() == ["system,query,rr", "bad,1,1.0", "bad,2,0.5", "bad,3,1.0"]
 
 
 def test_significance_marks_and_intervals(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_bad_input_is_one_clear_message(data: Path, words: list[str], expected: 
     (folder / "qrels").write_text("q1 0 d1 1\n")
     (folder / "run").write_text("q9 Q0 d1 1 1 x\n")
     result = topkit(*words, cwd=folder)
-    assert result.returncode == 2
+    assert result.returncode == 1
     assert expected in result.stderr
     assert "Traceback" not in result.stderr
     assert result.stdout == ""

@@ -53,11 +53,11 @@ def test_help_imports_no_numpy() -> None:
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (InputError("wrong", "fix it"), 2, "topkit: wrong; fix it\n"),
-        (ClusterError("no scheduler"), 2, "topkit: no scheduler\n"),
+        (InputError("wrong", "fix it"), 1, "topkit: wrong; fix it\n"),
+        (ClusterError("no scheduler"), 1, "topkit: no scheduler\n"),
         (
             MissingExtraError("torch", "torch"),
-            2,
+            1,
             "topkit: torch is not installed; run: pip install 'topkit[torch]'\n",
         ),
         (KeyboardInterrupt(), 130, "topkit: interrupted\n"),

@@ -54,7 +54,7 @@ def test_simulate_counts_judgments_with_bad_documents(tmp_path: Path) -> None:
 )
 def test_simulate_names_what_is_wrong(words: list[str], message: str) -> None:
     result = topkit("label", "simulate", *words)
-    assert result.returncode == 2
+    assert result.returncode == 1
     assert message in result.stderr
     assert "Traceback" not in result.stderr
 
@@ -94,5 +94,5 @@ def test_agreement_of_music_preferences(real_data: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert re.search(r"agreement 0\.\d+ of 12600", result.stdout)  # 276·45 + 5·36 pairs of workers
     wrong = topkit("label", "agreement", path, "--columns", "query")
-    assert wrong.returncode == 2
+    assert wrong.returncode == 1
     assert "invalid --columns 'query'" in wrong.stderr

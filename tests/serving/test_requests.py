@@ -245,7 +245,7 @@ def test_a_missing_extra_is_named() -> None:
 
 def test_the_command_explains_errors(tmp_path: Path) -> None:
     missing = topkit("serve", tmp_path / "no.model")
-    assert missing.returncode == 2
+    assert missing.returncode == 1
     assert "the file does not exist; pass a file that 'topkit train' wrote" in missing.stderr
     limits = topkit("serve", tmp_path / "no.model", "--max-candidates", 0)
     assert "limits must be at least 1" in limits.stderr

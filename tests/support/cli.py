@@ -1,4 +1,4 @@
-"""Commands of topkit as a user types them, each in a process of its own."""
+"""Commands of topkit as a user types them, each in a process of its own or in this one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from topkit import cli
 
 
 def topkit(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -20,3 +24,17 @@ def said(*words: object) -> str:
     result = topkit(*words)
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+def run_here(captured: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    """Run a command in this process, which is quicker: its exit code, output and messages."""
+    captured.readouterr()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["topkit", *map(str, words)])
+        patch.setenv("COLUMNS", "200")
+        patch.setenv("NO_COLOR", "1")
+        patch.setenv("TERM", "dumb")
+        with pytest.raises(SystemExit) as exit_:
+            cli.main()
+    output, errors = captured.readouterr()
+    return int(exit_.value.code or 0), output, errors

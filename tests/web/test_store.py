@@ -260,7 +260,7 @@ def test_commands(tmp_path: Path) -> None:
     assert done.returncode == 1  # there is no admin yet
     assert "good  schema" in done.stdout
     wrong = label("export", "nothing", "--out", "x")
-    assert wrong.returncode == 2
+    assert wrong.returncode == 1
     assert "there is no project 'nothing'" in wrong.stderr
 
 

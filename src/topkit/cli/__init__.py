@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import typer
 
+from topkit.cli.defaults import defaults_file, read_defaults
 from topkit.version import __version__
 
 COMMANDS: dict[str, str] = {
@@ -25,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "eval": "evaluate:evaluate",
     "fuse": "fuse:fuse",
     "study": "study:app",
+    "diagnose": "diagnose:diagnose",
     "export": "export:export",
     "serve": "serve:serve",
     "rankers": "catalogue:rankers",
@@ -32,12 +34,15 @@ COMMANDS: dict[str, str] = {
     "measures": "catalogue:measures",
     "strategies": "catalogue:strategies",
     "aggregators": "catalogue:aggregators",
+    "warm-up": "warm_up:warm_up",
 }
 """Command → module of this package and name in it; ``app`` is a group of commands, other names functions."""
 
-NO_ARGUMENTS = ("demo", "rankers", "losses", "measures", "strategies", "aggregators")
+NO_ARGUMENTS = ("demo", "rankers", "losses", "measures", "strategies", "aggregators", "warm-up")
 """Commands that do something useful without arguments; the others print their help."""
 
+FAILED = 1
+"""The exit code for wrong input and for everything else that went wrong; 2, for wrong usage, is Typer's."""
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
 
@@ -48,7 +53,7 @@ def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
         name="topkit",
         help="Top-k learning to rank: label, learn, measure, combine, ship.",
         no_args_is_help=True,
-        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
         rich_markup_mode="markdown",
     )
@@ -78,14 +83,16 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an error that the user can fix is one line and exit code 2.
+    """Run the command line; what a user can fix is one line on standard error.
 
-    A file that cannot be read or written (full disk, missing permission) and a lack of memory are one line
-    and exit code 1; Ctrl-C is one line and exit code 130.
+    The exit code is 0 for success, 1 for wrong input, a failed check, or a file or memory problem, 2 for a
+    command or option that does not exist or lacks a value, and 130 after Ctrl-C.
     """
     called = sys.argv[1] if len(sys.argv) > 1 else ""
     try:
-        command_line([called] if called in COMMANDS else COMMANDS)()
+        if sys.stderr.isatty():
+            _announce_compiling()
+        _run(called)
     except BrokenPipeError:  # `topkit … | head` is not an error
         sys.stderr.close()
         sys.exit(0)
@@ -97,27 +104,39 @@ def main() -> None:
             _end(INTERRUPTED, "interrupted")
         raise
     except MemoryError:
-        _end(1, "out of memory; use less data, or --memory to train out of core")
+        _end(FAILED, "out of memory; use less data, or --memory to train out of core")
     except OSError as error:
         reason = error.strerror or str(error)
-        _end(1, reason if error.filename is None else f"{error.filename}: {reason}")
+        _end(FAILED, reason if error.filename is None else f"{error.filename}: {reason}")
     except Exception as error:
         if not _can_be_fixed_by_the_user(error):
             raise
-        _end(_exit_code(error), str(error))
+        _end(FAILED, str(error))
+
+
+def _run(called: str) -> None:
+    """Run the called command, with the defaults of ``topkit.toml`` if there is one."""
+    app = command_line([called] if called in COMMANDS else COMMANDS)
+    path = defaults_file() if called in COMMANDS else None
+    if path is None:
+        app(prog_name="topkit")
+        return
+    from typer.main import get_command
+
+    command = get_command(app).commands[called]  # type: ignore[attr-defined]
+    app(prog_name="topkit", default_map=read_defaults(path, COMMANDS, called, command))
+
+
+def _announce_compiling() -> None:
+    from topkit.compute.first_use import announce_compiling
+
+    announce_compiling(lambda text: print(f"topkit: {text}", file=sys.stderr, flush=True))
 
 
 def _end(code: int, message: str) -> NoReturn:
     """Print one line and exit."""
     print(f"topkit: {message}", file=sys.stderr)
     sys.exit(code)
-
-
-def _exit_code(error: Exception) -> int:
-    """1 if a file cannot be written, 2 if the input is wrong."""
-    from topkit.data.errors import WriteError
-
-    return 1 if isinstance(error, WriteError) else 2
 
 
 def _can_be_fixed_by_the_user(error: Exception) -> bool:

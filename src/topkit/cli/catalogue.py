@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument
 
+from topkit.cli.output import Format, print_json, print_table
+
 if TYPE_CHECKING:
     from topkit.data.settings import Setting
 
@@ -109,31 +111,37 @@ def setting_rows(entry: Entry) -> list[tuple[str, str, str, str]]:
 SETTING_COLUMNS = ("setting", "default", "allowed values", "meaning")
 
 
-def _show(what: str, name: str | None) -> None:
+def _show(what: str, name: str | None, form: str) -> None:
     """Print all names with a sentence each, or one with its settings."""
     from topkit.data.settings import lookup
-    from topkit.reporting.tables import Table
+    from topkit.data.table import Table
 
     entries = ENTRIES[what]()
     if name is None:
         rows = [(name, entry.sentence) for name, entry in entries.items()]
-        typer.echo(Table((what, "description"), rows, align="ll").text())
+        print_table(Table((what, "description"), rows, align="ll"), form)
         return
     entry = lookup(entries, name, what)
-    typer.echo(f"{name}: {entry.sentence}")
-    for remark in entry.remarks:
-        typer.echo(remark)
-    if entry.settings:
-        typer.echo("\n" + Table(SETTING_COLUMNS, setting_rows(entry), align="llll").text())
+    settings = Table(SETTING_COLUMNS, setting_rows(entry), align="llll")
+    if form == "json":
+        import json
+
+        rows_of_settings = json.loads(settings.json())["rows"]
+        print_json(
+            {what: name, "description": entry.sentence, "notes": entry.remarks, "settings": rows_of_settings}
+        )
+    elif form == "table":
+        lines = [f"{name}: {entry.sentence}", *entry.remarks]
+        typer.echo("\n".join([*lines, "\n" + settings.text() if entry.settings else "no settings"]))
     else:
-        typer.echo("no settings")
+        print_table(settings, form)
 
 
-def _command(what: str, sentence: str, names: str, example: str) -> Callable[[str | None], None]:
+def _command(what: str, sentence: str, names: str, example: str) -> Callable[..., None]:
     """The command that lists the methods of a registry, or shows one of them."""
 
-    def command(name: Name = None) -> None:
-        _show(what, name)
+    def command(name: Name = None, form: Format = "table") -> None:
+        _show(what, name, form)
 
     command.__doc__ = f"{sentence}\n\nExamples: `topkit {names}`\n\n`topkit {names} {example}`"
     return command

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
+from topkit.cli.output import Form, check_form, print_json, print_records
 from topkit.cli.shared import FILES, Regroup, Seed, Source, TruthName, read_dataset, save_dataset
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
+    from topkit.data.describe import Facts
+    from topkit.features.audit_report import Audit
 
 app = typer.Typer(help="Inspect data sets, convert, normalise, split and audit them.", no_args_is_help=True)
 
@@ -20,26 +23,39 @@ app = typer.Typer(help="Inspect data sets, convert, normalise, split and audit t
 def info(
     files: Annotated[list[Path], Argument(help=FILES)],
     regroup: Regroup = False,
+    form: Form = "table",
 ) -> None:
     """Print sizes, labels and features of data sets.
 
-    Example: `topkit data info train.txt vali.txt.gz`
+    Examples: `topkit data info train.txt vali.txt.gz`
+
+    `topkit data info train.txt --format json`
     """
     from topkit.data.describe import describe
 
-    for path in files:
-        facts = describe(read_dataset(path, regroup=regroup))
-        labels = ", ".join(f"{label:g} ({count:,})" for label, count in facts.labels)
-        constant = f", {facts.constant} of them constant" if facts.constant else ""
-        missing = f", {facts.missing:.1%} of the values missing" if facts.missing else ""
-        typer.echo(f"{path}")
-        typer.echo(f"  queries    {facts.queries:,}, {facts.single_label:,} with one label only")
-        typer.echo(
-            f"  documents  {facts.documents:,}; {facts.shortest} to {facts.longest} per query, "
-            f"median {facts.median:g}"
-        )
-        typer.echo(f"  labels     {labels}")
-        typer.echo(f"  features   {facts.features}{constant}{missing}")
+    check_form(form)
+    facts = {str(path): describe(read_dataset(path, regroup=regroup)) for path in files}
+    records = [
+        {"file": file, **fact._asdict(), "labels": {f"{label:g}": count for label, count in fact.labels}}
+        for file, fact in facts.items()
+    ]
+    print_records(records, form, lambda: "\n".join(_info(file, fact) for file, fact in facts.items()))
+
+
+def _info(file: str, facts: Facts) -> str:
+    labels = ", ".join(f"{label:g} ({count:,})" for label, count in facts.labels)
+    constant = f", {facts.constant} of them constant" if facts.constant else ""
+    missing = f", {facts.missing:.1%} of the values missing" if facts.missing else ""
+    per_query = f"{facts.shortest} to {facts.longest} per query, median {facts.median:g}"
+    return "\n".join(
+        [
+            file,
+            f"  queries    {facts.queries:,}, {facts.single_label:,} with one label only",
+            f"  documents  {facts.documents:,}; {per_query}",
+            f"  labels     {labels}",
+            f"  features   {facts.features}{constant}{missing}",
+        ]
+    )
 
 
 @app.command(no_args_is_help=True)
@@ -157,6 +173,7 @@ def audit(
     plot: Annotated[Path | None, Option(help="Plot of the features to write (.png, .svg).")] = None,
     regroup: Regroup = False,
     seed: Seed = 0,
+    form: Form = "table",
 ) -> None:
     """Look for biased sampling, leaks, duplicates and queries that occur in two parts.
 
@@ -166,6 +183,7 @@ def audit(
 
     `topkit data audit shop.parquet --falling price,days`
     """
+    check_form(form)
     from topkit.features import audit_dataset
     from topkit.reporting.progress import busy
 
@@ -175,6 +193,20 @@ def audit(
         result = audit_dataset(parts, metric=metric, cut=cut, by=by, falling=names, seed=seed)
         if plot is not None:
             result.plot(plot)
-    typer.echo(str(result))
+    _print_audit(result, form)
     if not result.passed:
         raise typer.Exit(1)
+
+
+def _print_audit(result: Audit, form: str) -> None:
+    findings = [{"verdict": finding.verdict, "text": finding.text} for finding in result.findings]
+    if form == "json":
+        singles = [
+            {"feature": single.feature, "larger_first": single.forward, "smaller_first": single.reverse}
+            for single in result.singles
+        ]
+        sizes = {"queries": result.queries, "documents": result.documents, "passed": result.passed}
+        facts = {"metric": result.metric, "random_order": result.random}
+        print_json({**sizes, **facts, "findings": findings, "features": singles})
+    else:
+        print_records(findings, form, lambda: str(result))

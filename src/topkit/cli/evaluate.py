@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from topkit.cli.output import Format, print_table
+
 if TYPE_CHECKING:
     from topkit.data import Judgments
     from topkit.metrics import Evaluation
-    from topkit.reporting.tables import ScoreTable
 
 BY_GRADES, BY_PREFERENCES = "ndcg@10,map,p@10,rr", "ppref,compat"
 """The metrics if none are named."""
@@ -35,7 +36,7 @@ def evaluate(
     convention: Annotated[
         str | None, Option(help="yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels].")
     ] = None,
-    output: Annotated[str, Option("--format", help="table, markdown, latex, csv or json.")] = "table",
+    output: Format = "table",
     per_query: Annotated[bool, Option("--per-query", help="Print one row per query, not means.")] = False,
     interval: Annotated[bool, Option("--interval", help="Add 95 % bootstrap intervals.")] = False,
     test: Annotated[
@@ -57,6 +58,7 @@ def evaluate(
     import gc
 
     from topkit.data.settings import lookup
+    from topkit.reporting.results import per_query_table, score_table
     from topkit.reporting.tables import FORMATS, bold_on_terminal
 
     gc.disable()  # a short-lived process: garbage collection would take a third of its time
@@ -68,11 +70,11 @@ def evaluate(
     else:
         results = _evaluate_scores(files, names, convention or "yahoo", truth)
     if per_query:
-        tables = [_per_query(name, result) for name, result in results.items()]
-    else:
-        tables = [_means(results, interval, test, correction, seed)]
-    for table in tables:
-        print(table.table().text(bold_on_terminal()) if output == "table" else write(table))
+        print_table(per_query_table(results), output)
+        return
+    corrected = None if correction == "none" else correction
+    scores = score_table(results, test=test, correction=corrected, interval=interval, seed=seed)
+    print(scores.table().text(bold_on_terminal()) if output == "table" else write(scores))
 
 
 def _evaluate_scores(files: list[Path], metrics: str, convention: str, truth: str) -> dict[str, Evaluation]:
@@ -128,76 +130,3 @@ def _names(files: list[Path]) -> list[str]:
 
     short = [without_compression(path.name) for path in files]
     return short if len(set(short)) == len(short) else [str(path) for path in files]
-
-
-def _means(
-    results: dict[str, Evaluation], interval: bool, test: str | None, correction: str, seed: int
-) -> ScoreTable:
-    from topkit.metrics import metric
-    from topkit.reporting.tables import ScoreTable
-    from topkit.reporting.words import counted
-
-    first = next(iter(results.values()))
-    columns = tuple(first.mean)
-    notes = [f"{counted(len(first.qids), 'query')}; convention {first.convention}"]
-    notes += _remarks(results)
-    intervals = {}
-    if interval:
-        notes.append("in brackets: 95 % bootstrap interval over queries")
-        intervals = {
-            (name, column): result.interval(column, seed=seed)
-            for name, result in results.items()
-            for column in columns
-        }
-    marks: dict[tuple[str, str], str] = {}
-    if test is not None:
-        from topkit.reporting.marks import significance_marks
-
-        marks, note = significance_marks(
-            results,
-            columns,
-            baseline=next(iter(results)),
-            test=test,
-            correction=None if correction == "none" else correction,
-            seed=seed,
-        )
-        notes.append(note)
-    return ScoreTable(
-        columns,
-        tuple((name, tuple(result.mean[c] for c in columns)) for name, result in results.items()),
-        tuple(notes),
-        tuple(metric(column).measure.greater_is_better for column in columns),
-        marks,
-        intervals,
-        facts=_facts(results),
-    )
-
-
-def _remarks(results: dict[str, Evaluation]) -> list[str]:
-    """What queries without a relevant document count: one line if it is the same for all systems."""
-    remarks = {name: result.remark for name, result in results.items()}
-    if len(set(remarks.values())) == 1:
-        return [remark for remark in list(remarks.values())[:1] if remark]
-    return [f"{name}: {remark}" for name, remark in remarks.items() if remark]
-
-
-def _facts(results: dict[str, Evaluation]) -> dict[str, dict[str, float | None]]:
-    return {
-        name: {
-            "queries": len(result.qids),
-            "queries_without_relevant": result.without_relevant,
-            "value_without_relevant": result.convention.empty,
-        }
-        for name, result in results.items()
-    }
-
-
-def _per_query(name: str, result: Evaluation) -> ScoreTable:
-    from topkit.reporting.tables import ScoreTable
-
-    columns = tuple(result.per_query)
-    rows = tuple(
-        (qid, tuple(float(result.per_query[c][i]) for c in columns)) for i, qid in enumerate(result.qids)
-    )
-    notes = (f"{name}; convention {result.convention}", *_remarks({name: result}))
-    return ScoreTable(columns, rows, notes, bold=False, facts=_facts({name: result}))

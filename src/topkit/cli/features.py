@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from topkit.cli.output import Form, check_form, print_records
 from topkit.cli.shared import write_dataset
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def sentences(
     threshold: Annotated[float | None, Option(help="Only sentences with at least this score.")] = None,
     model: Annotated[Path | None, Option(help="A ranker trained on the sentence features.")] = None,
     synonyms: Annotated[Path | None, Option(help="A word list, or a folder with the WordNet files.")] = None,
+    form: Form = "table",
 ) -> None:
     """Print the sentences of a document that answer a query best, with the matching words marked.
 
@@ -154,6 +156,7 @@ def sentences(
     from topkit.data.text_lines import text_lines
     from topkit.features import Language, best_sentences, highlight, read_synonyms
 
+    check_form(form)
     score = None
     if model is not None:
         from topkit.rankers import load_ranker
@@ -162,7 +165,12 @@ def sentences(
     text = "\n".join(line for _, line in text_lines(document))
     language = None if synonyms is None else Language(synonyms=read_synonyms(synonyms))
     chosen = best_sentences(query, text, depth=depth, threshold=threshold, score=score, language=language)
-    for sentence in chosen:
-        typer.echo(f"{sentence.place:>4}  {sentence.score:8.4f}  {highlight(sentence.text, query)}")
+    records = [
+        {"place": int(sentence.place), "score": float(sentence.score), "text": sentence.text}
+        for sentence in chosen
+    ]
+    lines = [f"{row.place:>4}  {row.score:8.4f}  {highlight(row.text, query)}" for row in chosen]
+    if chosen or form != "table":
+        print_records(records, form, lambda: "\n".join(lines))
     if not chosen:
         typer.echo("no sentence matches", err=True)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from topkit.cli.output import Form, check_form, print_tables
 from topkit.cli.shared import Seed, Settings
 
 if TYPE_CHECKING:
     from topkit.fusion import Fusion
+    from topkit.reporting.tables import Table
 
 
 def fuse(
@@ -33,6 +35,7 @@ def fuse(
     explain: Annotated[
         bool, Option("--explain", help="Print each ranker's weight or θ, and how the fit went.")
     ] = False,
+    form: Form = "table",
 ) -> None:
     """Combine the rankings of several systems into one, without labels.
 
@@ -51,6 +54,7 @@ def fuse(
     from topkit.reporting.progress import counter, progress
     from topkit.reporting.words import counted
 
+    check_form(form)
     settings = fusion_settings(method, setting or [])
     runs = []
     with progress("Reading") as report:
@@ -66,30 +70,37 @@ def fuse(
         write_run(fusion.run, out)
     aside = is_standard_output(out)
     sizes = f"{counted(len(runs), 'ranking')}, {counted(len(fusion.run), 'query')}"
-    typer.echo(f"{out}: {sizes}, {method}", err=aside)
+    typer.echo(f"{out}: {sizes}, {method}", err=aside or form != "table")
     if not fusion.converged:
         typer.echo(f"{method} did not converge in {len(fusion.trace) - 1} steps", err=True)
-    if explain:
-        typer.echo(explanation(fusion), err=aside)
+    if explain and aside:
+        typer.echo(explanation(fusion), err=True)
+    elif explain:
+        facts = {"method": method, "converged": fusion.converged, "trace": [float(v) for v in fusion.trace]}
+        diagnostics = {name: float(value) for name, value in fusion.diagnostics.items()}
+        tables = {"rankers": weights_table(fusion)}
+        print_tables(tables, form, lambda: explanation(fusion), **facts, diagnostics=diagnostics)
 
 
 def explanation(fusion: Fusion) -> str:
     """What was learned, as text: one row per ranker, then the diagnostics."""
-    from topkit.reporting.tables import Table, Value
-
-    rows = fusion.table()
-    lines = []
-    if rows:
-        columns = list(rows[0][1])
-        values: list[list[Value]] = [
-            [ranker, *(float(figures[name]) for name in columns)] for ranker, figures in rows
-        ]
-        lines.append(Table(("ranker", *columns), values).text())
-    else:
-        lines.append(f"{fusion.method} gives all rankers the same weight")
+    weights = weights_table(fusion)
+    lines = [weights.text() if weights.rows else f"{fusion.method} gives all rankers the same weight"]
     if fusion.trace:
         ended = "converged" if fusion.converged else "did not converge"
         first, last, steps = fusion.trace[0], fusion.trace[-1], len(fusion.trace) - 1
         lines.append(f"objective {first:.6g} → {last:.6g}, {ended}, {steps} steps")
     lines += [f"{name} {value:.4g}" for name, value in fusion.diagnostics.items()]
     return "\n".join(lines)
+
+
+def weights_table(fusion: Fusion) -> Table:
+    """What was learned about each ranker; no rows if all have the same weight."""
+    from topkit.reporting.tables import Table, Value
+
+    rows = fusion.table()
+    columns = list(rows[0][1]) if rows else []
+    values: list[list[Value]] = [
+        [ranker, *(float(figures[name]) for name in columns)] for ranker, figures in rows
+    ]
+    return Table(("ranker", *columns), values)

@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli import label_store
+from topkit.cli.output import Form, check_form, print_records
 
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Scenario
@@ -36,6 +37,7 @@ def simulate(
     seed: Annotated[int, Option(help="Seed of orders, priors and errors.")] = 0,
     out: Annotated[Path | None, Option(help="Also write the table as CSV.")] = None,
     plot: Annotated[Path | None, Option(help="Plot judgments against accuracy (.png, .svg, .pdf).")] = None,
+    form: Form = "table",
 ) -> None:
     """Count the judgments that strategies need, and the effect of errors on the result.
 
@@ -44,10 +46,11 @@ def simulate(
     `topkit label simulate --strategies all --bad 0,10,25,40`
     """
     from topkit.data import InputError
-    from topkit.labelling.report import draw_outcomes, outcome_table, write_outcomes
+    from topkit.labelling.report import draw_outcomes, outcome_record, outcome_table, write_outcomes
     from topkit.labelling.simulate import simulate as run
     from topkit.reporting.progress import progress, stepper
 
+    check_form(form)
     settings = [
         scenario._replace(bad=count)
         for count in _counts(bad, "--bad")
@@ -59,7 +62,7 @@ def simulate(
             raise InputError(problem, "use a smaller --bad")
     with progress("Simulating") as report:
         outcomes = list(run(settings, orders, seed, stepper(report, len(settings) * orders)))
-    print(outcome_table(outcomes))
+    print_records([outcome_record(outcome) for outcome in outcomes], form, lambda: outcome_table(outcomes))
     if out is not None:
         write_outcomes(outcomes, out)
     if plot is not None:

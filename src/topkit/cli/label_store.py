@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from topkit.cli.output import Form, check_form, print_records
+
 if TYPE_CHECKING:
     from topkit.web.settings import Settings
 
@@ -178,19 +180,19 @@ def restore(
     print("restored: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
-def doctor(database: Database = DATABASE) -> None:
+def doctor(database: Database = DATABASE, form: Form = "table") -> None:
     """Check the database: schema, integrity, and that every labelling can be replayed. Exits with 1 if not.
 
     Example: `topkit label doctor --database labels.db`
     """
     from topkit.reporting.progress import progress
 
+    check_form(form)
     settings = _settings(database)
     from topkit.web.doctor import examine
     from topkit.web.store import open_store
 
     store = open_store(settings, create=False)
-    good = True
     with progress("Replaying") as report:
         replayed = 0
 
@@ -199,8 +201,10 @@ def doctor(database: Database = DATABASE) -> None:
             replayed += 1
             report("", replayed, total, float("nan"))
 
-        for finding in examine(store, settings, show):
-            print(("good  " if finding.good else "BAD   ") + finding.text)
-            good = good and finding.good
-    if not good:
+        findings = [
+            {"good": finding.good, "text": finding.text} for finding in examine(store, settings, show)
+        ]
+    lines = [("good  " if finding["good"] else "BAD   ") + str(finding["text"]) for finding in findings]
+    print_records(findings, form, lambda: "\n".join(lines))
+    if not all(finding["good"] for finding in findings):
         raise typer.Exit(1)

@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli.consistency import consistency
+from topkit.cli.output import Form, Format, check_form, print_table, print_tables
 
 if TYPE_CHECKING:
     from topkit.studies.run import FinishedStudy
@@ -17,24 +18,12 @@ app = typer.Typer(help="Run experiments that compare methods.", no_args_is_help=
 app.command()(consistency)
 
 
-def _list_kinds(requested: bool) -> None:
-    if not requested:
-        return
-    from topkit.reporting.tables import Table
-    from topkit.studies.kinds import KINDS
-
-    rows = [(name, kind.summary) for name, kind in KINDS.items()]
-    typer.echo(Table(("kind", "what it shows"), rows, align="ll").text())
-    raise typer.Exit
-
-
 @app.command(no_args_is_help=True)
 def new(
-    kind: Annotated[str, Argument(help="The kind of study, such as compare.")],
+    kind: Annotated[str | None, Argument(help="The kind of study, such as compare.")] = None,
     out: Annotated[Path | None, Option(help="The file to write; KIND.toml by default.")] = None,
-    list_kinds: Annotated[
-        bool, Option("--list", callback=_list_kinds, is_eager=True, help="List the kinds of study.")
-    ] = False,
+    list_kinds: Annotated[bool, Option("--list", help="List the kinds of study.")] = False,
+    form: Format = "table",
 ) -> None:
     """Write a commented study file, which can be run as it is or changed first.
 
@@ -42,6 +31,11 @@ def new(
 
     `topkit study new compare --out mine.toml`
     """
+    if list_kinds:
+        _list_kinds(form)
+        return
+    if kind is None:
+        raise typer.BadParameter("name a kind of study; --list lists them", param_hint="KIND")
     from topkit.data import InputError
     from topkit.data.files import text_writer
     from topkit.studies.template import template
@@ -61,6 +55,7 @@ def run(
     out: Annotated[Path | None, Option(help="Folder for the results; by default FILE.study.")] = None,
     jobs: Annotated[int, Option(help="Processes of one thread each; 0 for one per core.")] = 0,
     dask: Annotated[str | None, Option(help="Address of a Dask scheduler to run the cells on.")] = None,
+    form: Form = "table",
 ) -> None:
     """Run a study, or continue one that was interrupted; finished cells are never computed again.
 
@@ -70,6 +65,7 @@ def run(
     from topkit.reporting.progress import progress
     from topkit.studies.run import run_study
 
+    check_form(form)
     folder = out or Path(f"{file.stem}.study")
     try:
         with progress("cells", lines=True) as show:
@@ -78,12 +74,13 @@ def run(
         done = len(list((folder / "cells").glob("*.json")))
         typer.echo(f"topkit: interrupted; {done} cells are kept, run the same command to continue", err=True)
         raise typer.Exit(130) from None
-    _publish(finished)
+    _publish(finished, form)
 
 
 @app.command(no_args_is_help=True)
 def report(
     folder: Annotated[Path, Argument(help="A folder that topkit study run wrote.")],
+    form: Form = "table",
 ) -> None:
     """Print the tables of a finished study and write them, its plots and an HTML report.
 
@@ -91,12 +88,23 @@ def report(
     """
     from topkit.studies.run import read_finished
 
-    _publish(read_finished(folder))
+    check_form(form)
+    _publish(read_finished(folder), form)
 
 
-def _publish(finished: FinishedStudy) -> None:
+def _list_kinds(form: str) -> None:
+    from topkit.reporting.tables import Table
+    from topkit.studies.kinds import KINDS
+
+    rows = [(name, kind.summary) for name, kind in KINDS.items()]
+    print_table(Table(("kind", "what it shows"), rows, align="ll"), form)
+
+
+def _publish(finished: FinishedStudy, form: str) -> None:
     from topkit.reporting.tables import bold_on_terminal
     from topkit.studies.publish import publish
 
-    typer.echo(publish(finished, bold_on_terminal()))
-    typer.echo(f"\nreport   {finished.folder / 'report.html'}")
+    text = publish(finished, bold_on_terminal())
+    tables = {name: scores.plain() for name, scores in finished.tables().items()}
+    print_tables(tables, form, lambda: f"{text}\n")
+    typer.echo(f"report   {finished.folder / 'report.html'}", err=form != "table")

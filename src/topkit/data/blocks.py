@@ -1,6 +1,7 @@
 """The bytes of an input file, decompressed and in UTF-8, whatever it is: a file, a pipe, gzip, xz, UTF-16.
 
-A file is opened once and read forward, so that ``<(zcat …)`` and ``/dev/stdin`` are inputs like any other.
+A file is opened once and read forward, so that ``<(zcat …)`` and standard input (``-``) are inputs like any
+other.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ MAX_GZIP_RATIO = 200
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 FilePath = str | PathLike[str]
+
+STANDARD_INPUT = "-"
+"""The path that means standard input."""
 
 
 def text_blocks(path: FilePath) -> Iterator[bytes]:
@@ -159,10 +163,19 @@ def _from_utf_16(first: bytes, blocks: Iterator[bytes], path: FilePath) -> Itera
         raise InputError(problem, "save it as UTF-8", file=path) from None
 
 
+def whole_file(path: FilePath) -> bytes:
+    """The bytes of a file as they are, for formats that cannot be read forward."""
+    with _opened(path) as stream:
+        return b"".join(iter(lambda: stream.read(CHUNK_BYTES), b""))
+
+
 @contextmanager
 def _opened(path: FilePath) -> Iterator[io.FileIO]:
+    standard_input = os.fspath(path) == STANDARD_INPUT
     try:
-        stream = open(path, "rb", buffering=0)  # noqa: SIM115 - closed below; blocks need no buffer
+        stream = open(  # noqa: SIM115 - closed below; blocks need no buffer
+            0 if standard_input else path, "rb", buffering=0, closefd=not standard_input
+        )
     except FileNotFoundError:
         raise InputError("no such file", "check the path", file=path) from None
     except IsADirectoryError:

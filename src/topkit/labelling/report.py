@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import fields
+from typing import Any
 
 from topkit.compute import require
 from topkit.data.files import FilePath, text_writer
@@ -89,17 +90,20 @@ def _panel(setting: Scenario) -> tuple[int, int, int, str]:
     return setting.n, setting.k, setting.bad, _prior(setting)
 
 
+def outcome_record(outcome: Outcome) -> dict[str, Any]:
+    """All figures of an outcome by name, not rounded: the setting first."""
+    figures = {field.name: getattr(outcome, field.name) for field in fields(outcome)}
+    return {**figures.pop("setting")._asdict(), **figures}
+
+
 def write_outcomes(outcomes: list[Outcome], path: FilePath) -> None:
     """All figures as CSV, not rounded."""
+    records = [outcome_record(outcome) for outcome in outcomes]
     with text_writer(path) as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        for number, outcome in enumerate(outcomes):
-            names = outcome.setting._fields
-            figures = [field.name for field in fields(outcome) if field.name != "setting"]
-            if number == 0:
-                writer.writerow([*names, *figures])
-            setting = [getattr(outcome.setting, name) for name in names]
-            writer.writerow([*setting, *(getattr(outcome, name) for name in figures)])
+        writer = csv.DictWriter(stream, list(records[0]) if records else [], lineterminator="\n")
+        if records:
+            writer.writeheader()
+        writer.writerows(records)
 
 
 def draw_outcomes(outcomes: list[Outcome], path: FilePath) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from topkit.data import InputError
 from topkit.data.settings import lookup
+from topkit.data.table import Table
 from topkit.metrics.block import Floats
 from topkit.metrics.evaluation import FLOOR, Evaluation
 from topkit.metrics.parse import Metric, metric
@@ -26,6 +27,8 @@ from topkit.metrics.significance import (
 
 LEVEL = 0.05
 """The usual significance level."""
+COLUMNS = ("a", "b", "mean_a", "mean_b", "difference", "p", "corrected")
+"""The columns of a comparison as a table."""
 
 
 @dataclass(frozen=True)
@@ -96,22 +99,25 @@ class Comparison:
 
         backend: see :meth:`topkit.metrics.Evaluation.to_frame`.
         """
-        from topkit.data.frames import frame_of
+        return self.table().to_frame(backend)
 
-        names = ("a", "b", "mean_a", "mean_b", "difference", "p", "corrected")
-        return frame_of({name: [getattr(pair, name) for pair in self.pairs] for name in names}, backend)
-
-    def __str__(self) -> str:
-        width = max(max(len(pair.a), len(pair.b)) for pair in self.pairs)
-        lines = [
-            f"{pair.a:<{width}}  {pair.b:<{width}}  {pair.difference:+.4f}  "
-            f"p={pair.p:.4f}  corrected {pair.corrected:.4f}"
-            for pair in self.pairs
-        ]
+    def table(self, level: float = LEVEL) -> Table:
+        """One row per pair; p-values below ``level`` after correction are bold."""
+        rows = [[getattr(pair, name) for name in COLUMNS] for pair in self.pairs]
+        significant = {
+            (i, COLUMNS.index("corrected")) for i, pair in enumerate(self.pairs) if pair.corrected < level
+        }
         corrected = f"corrected by {self.correction}" if self.correction else "not corrected"
         if self.test == "tukey":
             corrected = "corrected for all pairs by the test itself"
-        return "\n".join([*lines, f"{self.metric}, {self.queries} queries, {TESTS[self.test]}, {corrected}"])
+        note = f"{self.metric}, {self.queries} queries, {TESTS[self.test]}, {corrected}"
+        return Table(COLUMNS, rows, [note], align="llrrrrr", bold=significant)
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
 
 
 def compare(
@@ -133,7 +139,8 @@ def compare(
     >>> e = {name: Evaluation(("q1", "q2", "q3"), {"rr": np.array(rr)}, CONVENTIONS["trec"])
     ...      for name, rr in {"a": [1.0, 0.5, 1.0], "b": [0.5, 0.5, 0.25]}.items()}
     >>> print(compare(e, "rr", test="randomisation"))
-    a  b  +0.4167  p=0.5000  corrected 0.5000
+    a  b  mean_a  mean_b  difference       p  corrected
+    a  b  0.8333  0.4167      0.4167  0.5000     0.5000
     rr, 3 queries, Fisher's randomisation test, corrected by holm
     """
     chosen = metric(which)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from topkit.compute import thread_map
 from topkit.data import Dataset, InputError, Strings, Truth
+from topkit.data.table import Table
 from topkit.data.truth import GRADED
 from topkit.metrics.block import BLOCK_DOCUMENTS, Block, Floats, Lists, small_integers
 from topkit.metrics.conventions import Convention
@@ -91,12 +92,17 @@ class Evaluation:
 
         return frame_of({"qid": list(self.qids), **self.per_query}, backend)
 
-    def __str__(self) -> str:
-        width = max(map(len, self.per_query))
-        lines = [f"{name:<{width}}  {value:.4f}" for name, value in self.mean.items()]
+    def table(self) -> Table:
+        """One row per metric, with the convention below: ``.markdown()``, ``.latex()``, ``.csv()``, …"""
         queries = "1 query" if len(self.qids) == 1 else f"{len(self.qids)} queries"
         notes = [f"{queries}; convention {self.convention}", self.remark]
-        return "\n".join([*lines, *filter(None, notes)])
+        return Table(("metric", self.name or "value"), list(self.mean.items()), [*filter(None, notes)])
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
 
     @property
     def remark(self) -> str:
@@ -132,6 +138,7 @@ def evaluate(
 
     >>> data = Dataset.build([[0.0]] * 3, [0, 2, 1], ["a", "a", "b"])
     >>> print(evaluate(data, [0.3, 0.1, 0.2], ["ndcg@1", "map"], convention="trec"))  # doctest: +ELLIPSIS
+    metric   value
     ndcg@1  0.5000
     map     0.7500
     2 queries; convention trec: gain y; discount 1/log2(1+r); no relevant document: 0; ...

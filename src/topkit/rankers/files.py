@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.data import Dataset, InputError
+from topkit.data.blocks import STANDARD_INPUT, whole_file
 from topkit.data.files import written_whole
 from topkit.scorers import Model, Parts
 from topkit.version import __version__
@@ -77,10 +78,10 @@ def read_model(path: str | PathLike[str]) -> tuple[dict[str, Any], Parts]:
     """The manifest and the parts of a model file; InputError for any other file."""
     file = fspath(path)
     try:
-        with open(file, "rb") as stream:
+        with _opened(file) as stream:
             _check_directory(stream, file)
             with zipfile.ZipFile(stream) as archive:
-                _check_sizes(archive, os.fstat(stream.fileno()).st_size, file)
+                _check_sizes(archive, stream.seek(0, os.SEEK_END), file)
                 return _read(archive, file)
     except InputError:
         raise
@@ -92,6 +93,11 @@ def read_model(path: str | PathLike[str]) -> tuple[dict[str, Any], Parts]:
         raise InputError(f"cannot read the file ({error.strerror})", file=file) from None
     except _DAMAGE as error:
         raise InputError(f"the file is damaged or not a topkit model ({error})", file=file) from None
+
+
+def _opened(file: str) -> BinaryIO:
+    """The file as a stream that can seek; standard input (``-``) is read into memory first."""
+    return io.BytesIO(whole_file(file)) if file == STANDARD_INPUT else open(file, "rb")
 
 
 def _check_directory(stream: BinaryIO, file: str) -> None:

@@ -24,6 +24,7 @@ from topkit.scorers import Evaluate, Floats, Job, Model, ScoreModel, Scorer
 if TYPE_CHECKING:
     from topkit.rankers.by_name import Common
     from topkit.rankers.clicks.events import Clicks
+    from topkit.rankers.importance import Importances
 
 
 SHOWN_NAMES = 8
@@ -104,6 +105,14 @@ class Preparation:
                     raise ValueError(f"the selected column {column!r} is not one of {len(names)}")
             columns = tuple(columns)
         return cls(normalisation, tuple(names), named, columns)
+
+    def spread(self, values: Floats | None) -> Floats | None:
+        """Values whose last axis is the model's features, for all features of the data; 0 if not selected."""
+        if values is None or self.columns is None:
+            return values
+        wide = np.zeros((*values.shape[:-1], len(self.names)))
+        wide[..., list(self.columns)] = values
+        return wide
 
     @property
     def width(self) -> int:
@@ -228,6 +237,21 @@ class Learner:
     def rank(self, data: Dataset) -> Run:
         """The documents of each query, best first, with ordering scores; ties keep their input order."""
         return Run.from_scores(data, self.ordering_scores(data), self.name)
+
+    def contributions(self, data: Dataset) -> Floats | None:
+        """(documents, features of the data): what each feature adds to each score, up to one constant.
+
+        Exact for linear models (w·x), boosted trees (TreeSHAP) and boosted steps; None for other models.
+        Features that the ranker does not use have 0.
+        """
+        model, preparation = self.fitted()
+        return preparation.spread(model.contributions(preparation(data)))
+
+    def feature_importances(self, data: Dataset | None = None, *, seed: int = 0) -> Importances:
+        """Feature → its importance; see :func:`topkit.rankers.importance.feature_importances`."""
+        from topkit.rankers.importance import feature_importances
+
+        return feature_importances(self, data, seed)
 
     def measure_on(self, data: Dataset) -> float:
         """The chosen metric of this ranker's order on a data set, negated if smaller is better."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from topkit.data.files import FilePath, text_writer
 from topkit.reporting.plots import write_svg
+from topkit.reporting.side_by_side import STYLE as PAIR_STYLE
+from topkit.reporting.side_by_side import Ranked, side_by_side_html
 from topkit.reporting.tables import Table
 
 if TYPE_CHECKING:
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
 
 STYLE = """
 :root { color-scheme: light dark;
-        --ink: #1b1f24; --paper: #fff; --soft: #f3f5f7; --line: #d5dae0; --key: #0b6bcb; }
+        --ink: #1b1f24; --paper: #fff; --soft: #f3f5f7; --line: #d5dae0; --key: #0b6bcb;
+        --good: #15803d; --bad: #b91c1c; --quiet: #5b6673; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e8eaed; --paper: #15181c; --soft: #20252b; --line: #3a424c; --key: #6cb2ff; }
+  :root { --ink: #e8eaed; --paper: #15181c; --soft: #20252b; --line: #3a424c; --key: #6cb2ff;
+          --good: #4ade80; --bad: #f87171; --quiet: #9aa5b1; }
   figure { background: #fff; border-radius: 6px; }
 }
 body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper);
@@ -84,12 +88,24 @@ class Page:
         svg = svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{escape(caption)}"', 1)
         self._parts.append(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>")
 
+    def rankings(
+        self, left: Sequence[Ranked], right: Sequence[Ranked], titles: tuple[str, str], best_grade: float
+    ) -> None:
+        """Two rankings of the same documents side by side."""
+        self._parts.append(side_by_side_html(left, right, titles, best_grade))
+
+    def folded(self, title: str, content: Page, *, opened: bool = False) -> None:
+        """The parts of another page behind a title that opens and closes them."""
+        start = "<details open>" if opened else "<details>"
+        inner = "".join(content._parts)
+        self._parts.append(f"{start}<summary>{escape(title)}</summary>{inner}</details>")
+
     def html(self) -> str:
         """The whole page."""
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(self.title)}</title><style>{STYLE}</style></head>"
+            f"<title>{escape(self.title)}</title><style>{STYLE}{PAIR_STYLE}</style></head>"
             f"<body><h1>{escape(self.title)}</h1>{''.join(self._parts)}</body></html>\n"
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from topkit.metrics import TESTS, Comparison, Evaluation, compare, metric
 from topkit.metrics.comparison import LEVEL
@@ -54,7 +55,17 @@ def near_best_marks(
     return marks, f"{NEAR}: the best value, or within one standard deviation of its mean (not a test)"
 
 
-def significance_marks(
+class Significance(NamedTuple):
+    """Differences of systems to a baseline; the keys are (system, metric)."""
+
+    marks: dict[tuple[str, str], str]
+    note: str
+    """What the marks mean."""
+    p_values: dict[tuple[str, str], tuple[float, float]]
+    """The p-value before and after correction."""
+
+
+def significance(
     evaluations: Mapping[str, Evaluation],
     metrics: Sequence[str],
     *,
@@ -62,16 +73,26 @@ def significance_marks(
     test: str = "t",
     correction: str | None = "holm",
     seed: int = 0,
+) -> Significance:
+    """Every system against the baseline, for each metric."""
+    marks: dict[tuple[str, str], str] = {}
+    p_values: dict[tuple[str, str], tuple[float, float]] = {}
+    for column in metrics:
+        comparison = compare(evaluations, column, test, correction, baseline, seed)
+        marks |= {(system, column): symbol for system, symbol in marks_of(comparison, baseline).items()}
+        p_values |= {
+            (system, column): (pair.p, pair.corrected)
+            for system, pair in comparison.against(baseline).items()
+        }
+    return Significance(marks, _note(baseline, test, correction, len(evaluations) - 1), p_values)
+
+
+def significance_marks(
+    evaluations: Mapping[str, Evaluation], metrics: Sequence[str], **options: Any
 ) -> tuple[dict[tuple[str, str], str], str]:
-    """Marks of every system against the baseline by (system, metric), and the note that explains them."""
-    marks = {
-        (system, column): symbol
-        for column in metrics
-        for system, symbol in marks_of(
-            compare(evaluations, column, test, correction, baseline, seed), baseline
-        ).items()
-    }
-    return marks, _note(baseline, test, correction, len(evaluations) - 1)
+    """The marks and the note of :func:`significance`, which takes the same options."""
+    result = significance(evaluations, metrics, **options)
+    return result.marks, result.note
 
 
 def _note(baseline: str, test: str, correction: str | None, comparisons: int) -> str:

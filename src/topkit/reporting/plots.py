@@ -182,6 +182,19 @@ def bars(values: Mapping[str, float], x_label: str) -> Figure:
     return figure
 
 
+def intervals(points: Mapping[str, tuple[float, float, float]], x_label: str) -> Figure:
+    """A point with its interval (value, low, high) per name, the first at the top."""
+    figure, axes = _axes(x_label, "", height=0.8 + 0.3 * len(points))
+    names = list(points)[::-1]
+    values, low, high = zip(*(points[name] for name in names), strict=True)
+    below = [value - end for value, end in zip(values, low, strict=True)]
+    above = [end - value for value, end in zip(values, high, strict=True)]
+    axes.errorbar(values, range(len(names)), xerr=(below, above), fmt="o", color=BLUE, capsize=3)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    return figure
+
+
 def histogram(values: Sequence[int], x_label: str, y_label: str) -> Figure:
     """How often each integer occurs."""
     figure, axes = _axes(x_label, y_label)

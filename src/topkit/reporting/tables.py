@@ -1,129 +1,17 @@
-"""Tables as aligned text, Markdown, HTML, LaTeX, CSV and JSON. Plain string work, so that it loads quickly.
+"""Tables of systems and measures, with the best values in bold, and the format that a command prints.
 
-:class:`Table` holds any values; :class:`ScoreTable` holds systems and measures, with the best values in bold.
+:class:`Table`, which holds any values, is :class:`topkit.data.table.Table`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-Value = str | int | float | None
-"""The content of a cell. None and NaN mean that there is no value."""
-
-NO_VALUE = "–"
-
-
-@dataclass(frozen=True)
-class Table:
-    """Column names and rows of values; floats are shown with ``decimals`` digits.
-
-    >>> table = Table(("", "map", "queries"), [("svm", 0.51234, 20), ("net", 0.5, 8)], ["convention trec"])
-    >>> print(table.text())
-            map  queries
-    svm  0.5123       20
-    net  0.5000        8
-    convention trec
-    >>> print(table.csv())
-    ,map,queries
-    svm,0.51234,20
-    net,0.5,8
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    notes: Sequence[str] = ()
-    """Lines below the table."""
-    align: str = ""
-    """``l`` or ``r`` per column; by default the first is left-aligned and the others right-aligned."""
-    decimals: int = 4
-    bold: Collection[tuple[int, int]] = frozenset()
-    """(row, column) of the cells to emphasise."""
-    suffixes: Mapping[tuple[int, int], str] = field(default_factory=dict)
-    """(row, column) → text shown after the value, such as a significance mark. CSV leaves it out."""
-
-    @property
-    def alignment(self) -> str:
-        """``l`` or ``r`` for each column."""
-        return self.align or "l" + "r" * (len(self.columns) - 1)
-
-    def cells(self) -> list[list[str]]:
-        """The rows as text."""
-        return [
-            [self._show(value) + self.suffixes.get((i, j), "") for j, value in enumerate(row)]
-            for i, row in enumerate(self.rows)
-        ]
-
-    def _show(self, value: Value) -> str:
-        if value is None or value != value:
-            return NO_VALUE
-        if isinstance(value, float):
-            return f"{round(value, self.decimals) + 0.0:.{self.decimals}f}"  # + 0.0 avoids "-0.0000"
-        return str(value)
-
-    def text(self, emphasise: Callable[[str], str] = str) -> str:
-        """Aligned columns for a terminal; ``emphasise`` wraps the bold cells."""
-        cells = self.cells()
-        grid = [list(self.columns), *cells]
-        widths = [max(len(row[j]) for row in grid) for j in range(len(self.columns))]
-        padded = [
-            [
-                text.ljust(width) if side == "l" else text.rjust(width)
-                for text, width, side in zip(row, widths, self.alignment, strict=True)
-            ]
-            for row in grid
-        ]
-        for i, j in self.bold:
-            padded[i + 1][j] = emphasise(padded[i + 1][j])
-        return "\n".join([*("  ".join(row).rstrip() for row in padded), *self.notes])
-
-    def markdown(self) -> str:
-        """A Markdown table with the notes below it."""
-        rules = ["---:" if side == "r" else "---" for side in self.alignment]
-        lines = [_markdown_row(self.columns), "|" + "|".join(rules) + "|"]
-        lines += [_markdown_row(row) for row in self._decorated("**{}**", _escape_bar)]
-        return "\n".join([*lines, *(f"\n{note}" for note in self.notes)])
-
-    def html(self) -> str:
-        """An HTML table with the notes below it; the first column holds row headings."""
-        from html import escape
-
-        head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in self.columns)
-        body = "".join(
-            f"<tr><th scope='row'>{cells[0]}</th>{''.join(f'<td>{cell}</td>' for cell in cells[1:])}</tr>"
-            for cells in self._decorated("<b>{}</b>", escape)
-        )
-        notes = "<br>".join(map(escape, self.notes))
-        return (
-            f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-            f"<p class='note'>{notes}</p>"
-        )
-
-    def latex(self) -> str:
-        """A tabular for the booktabs package."""
-        lines = [rf"\begin{{tabular}}{{{self.alignment}}}", r"\toprule"]
-        lines += [" & ".join(map(escape_latex, self.columns)) + r" \\", r"\midrule"]
-        lines += [" & ".join(row) + r" \\" for row in self._decorated(r"\textbf{{{}}}", escape_latex)]
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *(f"% {note}" for note in self.notes)])
-
-    def csv(self) -> str:
-        """Comma-separated values: unrounded numbers, no notes and no marks."""
-        import csv
-        import io
-
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([repr(v) if isinstance(v, float) else v for v in row] for row in self.rows)
-        return stream.getvalue().rstrip("\n")
-
-    def _decorated(self, bold: str, escape: Callable[[str], str]) -> list[list[str]]:
-        """The escaped cells, those to emphasise inside the format string ``bold``."""
-        return [
-            [bold.format(escape(text)) if (i, j) in self.bold else escape(text) for j, text in enumerate(row)]
-            for i, row in enumerate(self.cells())
-        ]
-
+from topkit.data.table import TABLE_FORMATS as TABLE_FORMATS
+from topkit.data.table import Table as Table
+from topkit.data.table import Value as Value
 
 Key = tuple[str, str]
 """(row, column) by name."""
@@ -156,6 +44,8 @@ class ScoreTable:
     decimals: int = 4
     facts: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     """System → what JSON says about it besides the values, such as the number of queries."""
+    p_values: Mapping[Key, tuple[float, float]] = field(default_factory=dict)
+    """(row, column) → the p-value of the difference to the baseline, before and after correction."""
 
     def best(self) -> frozenset[tuple[int, int]]:
         """(row, column) of the best value of each column; none for a single row."""
@@ -194,23 +84,63 @@ class ScoreTable:
             text = f" [{low:.{self.decimals}f}, {high:.{self.decimals}f}]"
         return text + self.marks.get((name, column), "")
 
+    def plain(self) -> Table:
+        """The unrounded values as a table of plain columns; that of the names is called ``system``.
+
+        Intervals are columns ``M_low`` and ``M_high``, p-values ``M_p`` and ``M_corrected``, for a metric M.
+        """
+        ends = {"_low": self.intervals, "_high": self.intervals}
+        tests = {"_p": self.p_values, "_corrected": self.p_values}
+        more = {**(ends if self.intervals else {}), **(tests if self.p_values else {})}
+        columns = [column + suffix for column in self.columns for suffix in ("", *more)]
+        rows: list[list[Value]] = []
+        for name, values in self.rows:
+            row: list[Value] = [name]
+            for column, value in zip(self.columns, values, strict=True):
+                row.append(float(value))
+                for suffix, pairs in more.items():
+                    pair = pairs.get((name, column))
+                    row.append(None if pair is None else float(pair[suffix in ("_high", "_corrected")]))
+            rows.append(row)
+        return Table(("system", *columns), rows)
+
     def csv(self) -> str:
-        """Unrounded values; the column of names is called ``system``."""
-        named = self.table()
-        return Table(("system", *self.columns), named.rows).csv()
+        """Unrounded values: see :meth:`plain`."""
+        return self.plain().csv()
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A data frame of the unrounded values: see :meth:`plain` and :meth:`Table.to_frame`."""
+        return self.plain().to_frame(backend)
 
     def json(self) -> str:
-        """Values, intervals, marks and notes as JSON."""
+        """Values, intervals, p-values, marks and notes as JSON; no value is null."""
         import json
 
+        p_values: dict[str, dict[str, dict[str, float | None]]] = {}
+        for (name, column), (p, corrected) in self.p_values.items():
+            p_values.setdefault(name, {})[column] = {"p": _number(p), "corrected": _number(corrected)}
         body = {
             "notes": list(self.notes),
             "queries": {name: dict(facts) for name, facts in self.facts.items()},
-            "results": {name: dict(zip(self.columns, values, strict=True)) for name, values in self.rows},
+            "results": {
+                name: dict(zip(self.columns, map(_number, values), strict=True)) for name, values in self.rows
+            },
             "intervals": {f"{name} {column}": pair for (name, column), pair in self.intervals.items()},
+            "p_values": p_values,
             "marks": {f"{name} {column}": mark for (name, column), mark in self.marks.items()},
         }
-        return json.dumps({key: value for key, value in body.items() if value}, indent=2, ensure_ascii=False)
+        shown = {key: value for key, value in body.items() if value}
+        return json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False)
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def _number(value: float) -> float | None:
+    return float(value) if value == value else None  # NaN is not JSON
 
 
 FORMATS: dict[str, Callable[[ScoreTable], str]] = {
@@ -228,25 +158,3 @@ def bold_on_terminal() -> Callable[[str], str]:
     import sys
 
     return (lambda text: f"\033[1m{text}\033[0m") if sys.stdout.isatty() else str
-
-
-def _markdown_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _escape_bar(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-LATEX_SPECIAL = str.maketrans(
-    {c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-)
-LATEX_SYMBOLS = {"▲": "$^{\\blacktriangle}$", "▼": "$^{\\blacktriangledown}$", "−": "$-$", "°": "$^{\\circ}$"}
-
-
-def escape_latex(text: str) -> str:
-    """The text with LaTeX's special characters escaped."""
-    escaped = text.replace("\\", r"\textbackslash ").translate(LATEX_SPECIAL)
-    for symbol, command in LATEX_SYMBOLS.items():
-        escaped = escaped.replace(symbol, command)
-    return escaped

@@ -37,6 +37,13 @@ class Linear(ScoreModel):
     def score(self, data: Dataset) -> Floats:
         return row_products(filled(data.X), self.weights[:, None])[:, 0] + self.bias
 
+    def contributions(self, data: Dataset) -> Floats:
+        """w_f·x_f for each feature f."""
+        return filled(data.X) * self.weights
+
+    def weights_of_features(self, features: int) -> tuple[str, Floats]:
+        return "absolute weight", np.abs(self.weights)
+
     def parts(self) -> Parts:
         return Parts(values={"bias": self.bias}, arrays={"weights": self.weights})
 

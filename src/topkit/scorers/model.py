@@ -97,6 +97,17 @@ class Model(ABC):
     def ordering_scores(self, data: Dataset) -> Floats:
         """One number per document whose descending order within a query is the model's order."""
 
+    def contributions(self, data: Dataset) -> Floats | None:
+        """(documents, features): what each feature adds to each score; None if there is no exact formula.
+
+        The sum over features is the score, up to one constant for all documents.
+        """
+        return None
+
+    def weights_of_features(self, features: int) -> tuple[str, Floats] | None:
+        """What the model itself says about the weight of each feature, and its name; None if nothing."""
+        return None
+
     def parts(self) -> Parts:
         """The contents of the model file."""
         raise InputError(

@@ -45,6 +45,14 @@ class Trees(ScoreModel):
         scores = self.booster.predict(data.X, raw_score=True, num_threads=threads_for(len(data)))
         return np.asarray(scores, np.float64)
 
+    def contributions(self, data: Dataset) -> Floats:
+        """The SHAP value of each feature, computed exactly by LightGBM's TreeSHAP."""
+        shares = self.booster.predict(data.X, pred_contrib=True, num_threads=threads_for(len(data)))
+        return np.ascontiguousarray(np.asarray(shares, np.float64)[:, :-1])  # the last column is the mean
+
+    def weights_of_features(self, features: int) -> tuple[str, Floats]:
+        return "gain of its splits", np.asarray(self.booster.feature_importance("gain"), np.float64)
+
     def parts(self) -> Parts:
         return Parts(texts={"trees": self.text})
 

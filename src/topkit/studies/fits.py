@@ -12,6 +12,7 @@ import numpy as np
 from topkit.data import Dataset
 from topkit.metrics import evaluate, metric
 from topkit.rankers import Learner, ranker
+from topkit.rankers.importance import permutation_importances
 from topkit.rankers.tuning import tune
 from topkit.scorers import Floats
 from topkit.studies.cell import Cell, Factors, Outcome
@@ -159,12 +160,4 @@ def as_rows(qids: Sequence[str], values: Mapping[str, Floats], facts: Mapping[st
 
 def importances(fitted: Learner, data: Dataset, seed: int = 0) -> dict[str, float]:
     """Feature → how much the chosen measure falls when its values are shuffled within each query."""
-    rng = np.random.default_rng(seed)
-    intact = fitted.measure_on(data)
-    shuffled = np.lexsort((rng.random(len(data)), data.query_index))
-    losses: dict[str, float] = {}
-    for column, name in enumerate(data.names_of_features()):
-        X = data.X.copy()
-        X[:, column] = X[shuffled, column]
-        losses[name] = intact - fitted.measure_on(data.with_features(X, data.feature_names))
-    return losses
+    return dict(zip(data.names_of_features(), permutation_importances(fitted, data, seed), strict=True))

@@ -31,7 +31,7 @@ def publish(finished: FinishedStudy, emphasise: Callable[[str], str] = str) -> s
     page = Page(study.title)
     page.paragraph(kind.summary[0].upper() + kind.summary[1:] + ".")
     texts: list[str] = []
-    for part in kind.code.show(study, results):
+    for part in finished.parts():
         _write(part, folder)
         _add(part, page)
         if isinstance(part, TablePart):

@@ -111,11 +111,8 @@ class Results:
             evaluations[str(level)] = Evaluation(qids, arrays, convention_named(convention), str(level))
         return evaluations
 
-    def write(self, path: FilePath) -> None:
-        """Write the table as Parquet: factors first, then the columns of the outcomes."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
+    def columns(self) -> dict[str, list[Any]]:
+        """The long table by column: factors first, then the columns of the outcomes."""
         columns: dict[str, list[Any]] = {}
         for cell, outcome in self:
             rows = len(outcome.columns["value"])
@@ -123,5 +120,12 @@ class Results:
                 columns.setdefault(name, []).extend([value] * rows)
             for name, values in outcome.columns.items():
                 columns.setdefault(name, []).extend(values)
+        return columns
+
+    def write(self, path: FilePath) -> None:
+        """Write the long table as Parquet."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         with written_whole(path) as temporary:
-            pq.write_table(pa.table(columns), temporary, compression="zstd")
+            pq.write_table(pa.table(self.columns()), temporary, compression="zstd")

@@ -12,20 +12,27 @@ import time
 import warnings
 from collections.abc import Sequence
 from contextlib import closing
+from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from topkit.compute import NotConverged, Report, run_cells, silent
 from topkit.data import InputError
 from topkit.data.files import text_writer
+from topkit.data.frames import frame_of
 from topkit.metrics import metric
+from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.kinds import KINDS
+from topkit.studies.parts import Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.spec import Study
 from topkit.studies.study_file import parse_study, read_study
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NOT_FACTORS_OF_A_ROW = ("fold", "seed", "draw")
 """Factors over which the progress display averages."""
@@ -38,15 +45,46 @@ class FinishedStudy(NamedTuple):
     results: Results
     folder: Path
 
+    def parts(self) -> list[Part]:
+        """The headings, paragraphs, tables and plots of the report, in order."""
+        return list(KINDS[self.study.kind].code.show(self.study, self.results))
+
+    def tables(self) -> dict[str, ScoreTable]:
+        """The tables by name; each has ``.table()`` (Markdown, LaTeX, HTML) and ``.to_frame()``."""
+        return {part.name: part.scores for part in self.parts() if isinstance(part, TablePart)}
+
+    def plots(self) -> dict[str, Figure]:
+        """The plots by name, as matplotlib figures."""
+        return {part.name: part.figure for part in self.parts() if isinstance(part, PlotPart)}
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """All values in one long data frame: factors of the cell, query, metric, value.
+
+        backend: see :meth:`topkit.metrics.Evaluation.to_frame`.
+        """
+        return frame_of(self.results.columns(), backend)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.tables().values()))
+
+    def _repr_html_(self) -> str:
+        return "".join(table.table().html() for table in self.tables().values())
+
 
 def run_study(
-    file: Path, folder: Path, *, jobs: int = 1, dask: str | None = None, report: Report = silent
+    file: str | PathLike[str],
+    folder: str | PathLike[str],
+    *,
+    jobs: int = 1,
+    dask: str | None = None,
+    report: Report = silent,
 ) -> FinishedStudy:
     """Run the study in a file. Finished cells in the folder are kept and not computed again.
 
     ``jobs`` and ``dask`` are those of :func:`topkit.compute.run_cells`. ``report`` is called after each cell
     with the latest cell and the best row so far.
     """
+    file, folder = Path(file), Path(folder)
     study = read_study(file)
     cells = list(KINDS[study.kind].code.cells(study))
     if not cells:
@@ -118,6 +156,11 @@ def compute_text(description: str) -> str:
         },
         ensure_ascii=False,
     )
+
+
+def open_study(folder: str | PathLike[str]) -> FinishedStudy:
+    """The finished study in a folder that ``topkit study run`` or :func:`run_study` wrote."""
+    return read_finished(Path(folder))
 
 
 def read_finished(folder: Path) -> FinishedStudy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
@@ -34,11 +35,28 @@ class Steps(ScoreModel):
 
     def score(self, data: Dataset) -> Floats:
         total = np.zeros(len(data))
+        for _, heights in self._heights(data):
+            total += heights
+        return total
+
+    def _heights(self, data: Dataset) -> Iterator[tuple[int, Floats]]:
+        """Each feature in use, with what it adds to the score of each document."""
         for f, thresholds, height in self.curves:
             column = data.X[:, f]
             above = np.searchsorted(thresholds, np.where(np.isnan(column), -np.inf, column), side="left")
-            total += height[above]
-        return total
+            yield f, height[above]
+
+    def contributions(self, data: Dataset) -> Floats:
+        """The sum of the steps of each feature."""
+        parts = np.zeros((len(data), data.n_features))
+        for f, heights in self._heights(data):
+            parts[:, f] = heights
+        return parts
+
+    def weights_of_features(self, features: int) -> tuple[str, Floats]:
+        heights = np.zeros(features)
+        np.add.at(heights, self.feature, np.abs(self.alpha))
+        return "sum of its step heights", heights
 
     def parts(self) -> Parts:
         return Parts(arrays={"feature": self.feature, "threshold": self.threshold, "alpha": self.alpha})

@@ -58,9 +58,9 @@ def _settings(strategies: str, sizes: str, noise: str, prior: str, kind: str) ->
     from topkit.data import InputError
     from topkit.data.settings import lookup
     from topkit.labelling.simulate import Scenario
-    from topkit.labelling.strategies import STRATEGIES
+    from topkit.labelling.strategies import PAIRWISE, STRATEGIES
 
-    comparable = {name: strategy for name, strategy in STRATEGIES.items() if name != "graded"}
+    comparable = {name: STRATEGIES[name] for name in PAIRWISE}
     names = list(comparable) if strategies == "all" else [name.strip() for name in strategies.split(",")]
     for name in names:
         lookup(comparable, name, "strategy")

@@ -34,7 +34,9 @@ def make(server: ChatServer) -> Iterator[Callable[..., ChatJudge]]:
     """Makes judges at the server, and closes them at the end."""
     judges: list[ChatJudge] = []
 
-    def judge(text: Callable[[str], str] = str, endpoint: dict[str, Any] | None = None, **settings: Any) -> ChatJudge:
+    def judge(
+        text: Callable[[str], str] = str, endpoint: dict[str, Any] | None = None, **settings: Any
+    ) -> ChatJudge:
         options: dict[str, Any] = {"sleep": lambda seconds: None} | (endpoint or {})
         judges.append(ChatJudge("model", Endpoint(server.url, "m1", **options), text, **settings))
         return judges[-1]
@@ -105,7 +107,9 @@ def test_a_reply_without_an_answer_is_asked_again_and_counted(server: ChatServer
 def test_too_many_replies_without_an_answer_end_the_run(server: ChatServer, make: Make) -> None:
     server.reply = lambda messages: "I'm sorry, I can't help with that."
     judge = make(concurrency=1)
-    with pytest.raises(UnclearError, match=r"2 of 2 replies have no answer .*I can't help with that.*max_unclear"):
+    with pytest.raises(
+        UnclearError, match=r"2 of 2 replies have no answer .*I can't help with that.*max_unclear"
+    ):
         judge.judge("q", Question("x", "y"))
     with pytest.raises(UnclearError):  # nothing more is sent
         judge.judge("q", Question("x", "z"))
@@ -213,7 +217,9 @@ def test_the_cost_to_come_is_estimated(make: Make) -> None:
     judge = make(prices=Prices(10, 100))
     judge.judge("q", Question("x", "y"))
     # two requests so far for 0.0012; ten questions in both orders are twenty requests
-    assert judge.summary(10).startswith("2 requests, 84 tokens, 0.0012 spent; about 20 requests, 840 tokens, 0.0120")
+    assert judge.summary(10).startswith(
+        "2 requests, 84 tokens, 0.0012 spent; about 20 requests, 840 tokens, 0.0120"
+    )
 
 
 def test_a_dry_run_sends_nothing_and_counts(server: ChatServer, make: Make) -> None:
@@ -271,7 +277,9 @@ def test_a_prompt_of_the_users(server: ChatServer, make: Make, tmp_path: Path) -
 def test_prompt_files_that_are_wrong(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "prompt.toml"
     file.write_text(text)
-    with pytest.raises(InputError, match=r"prompt.toml.*: .*" + message if "{" not in message[:20] else message):
+    with pytest.raises(
+        InputError, match=r"prompt.toml.*: .*" + message if "{" not in message[:20] else message
+    ):
         Prompt.read(file)
 
 
@@ -281,7 +289,10 @@ def test_long_documents_are_cut_with_a_word_about_it(server: ChatServer, make: M
     long = next(text for text in shown if text.startswith("speed"))
     assert re.search(r"\[the document goes on: 20 of about 1000 tokens are shown\]$", long)
     assert "short" in shown
-    assert cut("a b c", 2, lambda text: len(text.split())) == "a b\n[the document goes on: 2 of about 3 tokens are shown]"
+    assert (
+        cut("a b c", 2, lambda text: len(text.split()))
+        == "a b\n[the document goes on: 2 of about 3 tokens are shown]"
+    )
     assert approximate_tokens("") == 0
 
 
@@ -319,7 +330,12 @@ def test_the_best_of_several(server: ChatServer, make: Make) -> None:
 # -- the endpoint ------------------------------------------------------------------------------------------
 def test_busy_endpoints_are_tried_again(server: ChatServer, make: Make) -> None:
     pauses: list[float] = []
-    replies: list[object] = [(503, {}, {}), (429, {"Retry-After": "9"}, {}), (429, {"Retry-After": "999"}, {}), "1"]
+    replies: list[object] = [
+        (503, {}, {}),
+        (429, {"Retry-After": "9"}, {}),
+        (429, {"Retry-After": "999"}, {}),
+        "1",
+    ]
     server.reply = lambda messages: replies.pop(0)
     judge = make(endpoint={"sleep": pauses.append}, order="random")
     assert judge.judge("q", Question("x", "y")).answer in ("a", "b")
@@ -367,7 +383,9 @@ def test_a_redirect_does_not_carry_the_key_away(
 
 def test_parameters_are_passed_through_or_left_out(server: ChatServer, make: Make) -> None:
     server.reply = lambda messages: "1"
-    make(endpoint={"parameters": {"temperature": 0.7, "reasoning_effort": "low"}}).judge("q", Question("x", "y"))
+    make(endpoint={"parameters": {"temperature": 0.7, "reasoning_effort": "low"}}).judge(
+        "q", Question("x", "y")
+    )
     assert server.requests[0]["temperature"] == 0.7
     assert server.requests[0]["reasoning_effort"] == "low"
     make(endpoint={"parameters": {}}).judge("q", Question("x", "y"))
@@ -460,7 +478,9 @@ def test_requests_carry_a_key_that_identifies_them(server: ChatServer, make: Mak
     make().judge("q", Question("x", "y"))
     keys = [headers["Idempotency-Key"] for headers in server.headers]
     assert len(set(keys)) == 2
-    make().judge("q", Question("x", "y"))  # another process without the cache: the endpoint knows the requests
+    make().judge(
+        "q", Question("x", "y")
+    )  # another process without the cache: the endpoint knows the requests
     assert set(server.paid.values()) == {1}
 
 

@@ -151,7 +151,11 @@ def test_confidence_is_stated_or_by_log_probabilities() -> None:
     assert stated_confidence('{"answer": "1", "confidence": "high"}') is None
     assert stated_confidence("1") is None
     # P(1) = 0.6, P(2) = 0.2, the rest is no answer: 0.6/(0.6 + 0.2) = 0.75
-    tops = [{"token": "1", "logprob": -0.5108}, {"token": "2", "logprob": -1.6094}, {"token": "x", "logprob": -2.3}]
+    tops = [
+        {"token": "1", "logprob": -0.5108},
+        {"token": "2", "logprob": -1.6094},
+        {"token": "x", "logprob": -2.3},
+    ]
     content = [{"token": "Answer", "logprob": -0.1}, {"token": "1", "logprob": -0.5108, "top_logprobs": tops}]
     assert answer_probability(content, ["1", "2", "tie"]) == pytest.approx(0.75, abs=1e-4)
     assert answer_probability([], ["1", "2"]) is None

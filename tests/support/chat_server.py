@@ -20,7 +20,9 @@ class ChatServer:
     ``reply(messages)`` returns a text, a whole message (a dictionary), or a status with headers and body.
     """
 
-    def __init__(self, reply: Callable[[Messages], object] = lambda messages: "tie", delay: float = 0.0) -> None:
+    def __init__(
+        self, reply: Callable[[Messages], object] = lambda messages: "tie", delay: float = 0.0
+    ) -> None:
         self.reply = reply
         self.delay = delay
         self.refuses: set[str] = set()
@@ -102,7 +104,7 @@ class ChatServer:
 
 
 def completion(reply: object) -> dict[str, Any]:
-    """The body of a chat completion around a text or a message; ``logprobs`` of a message move to the choice."""
+    """The body of a chat completion around a text or a message; its ``logprobs`` move to the choice."""
     message = dict(reply) if isinstance(reply, dict) else {"content": reply}
     choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
     if "logprobs" in message:

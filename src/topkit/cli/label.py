@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli import label_store
+from topkit.cli import judge, label_store
 
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Scenario
@@ -20,6 +20,8 @@ app.command("export")(label_store.export)
 app.command("backup")(label_store.backup)
 app.command("restore")(label_store.restore)
 app.command("doctor")(label_store.doctor)
+app.command("judge", no_args_is_help=True)(judge.judge)
+app.command("audit-judge", no_args_is_help=True)(judge.audit_judge)
 
 
 @app.command()
@@ -118,16 +120,15 @@ def agreement(
     from topkit.labelling.report import agreement_report
     from topkit.reporting.words import counted
 
-    preferences, empty = read_preferences_csv(
-        file, _mapping(columns, "columns"), _mapping(answers, "answers")
-    )
+    preferences, empty = read_preferences_csv(file, mapping(columns, "columns"), mapping(answers, "answers"))
     graded = None if grades is None else read_grades_csv(grades)
     print(agreement_report(preferences, graded, implied=implied, assessors=assessors))
     if empty:
         print(f"ignored {counted(empty, 'row')} without an answer")
 
 
-def _mapping(text: str, what: str) -> dict[str, str]:
+def mapping(text: str, what: str) -> dict[str, str]:
+    """Comma-separated ``left=right`` as a dictionary."""
     from topkit.data import InputError
 
     names: dict[str, str] = {}

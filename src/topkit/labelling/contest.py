@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 """The names of the items of a question, in order; the answer to a question about several names the best."""
 
@@ -15,7 +14,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class Ask(NamedTuple):
     """A question: is item ``a`` or item ``b`` better? If ``b`` is None: which grade has item ``a``?
 
-    With ``rest``: which of ``a``, ``b`` and the others is best? The answers are then "a", "b", "c", … or "tie".
+    With ``rest``: which of ``a``, ``b`` and the others is best? The answers are then "a", "b", "c", …, "tie".
     """
 
     a: int

@@ -1,4 +1,4 @@
-"""Questions that a labelling will ask whatever the answers before them are, so that they can be asked at once."""
+"""Questions that a labelling will ask whatever the answers before them are: they can be asked at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from topkit.labelling.labelling import Labelling
 from topkit.labelling.question import Question
 
-PLAYS = 4
+PLAYS = 6
 """Random continuations that are compared. A question in all of them does not depend on the answers."""
 HORIZON = 3
 """How far a continuation goes, as a multiple of the questions wanted."""

@@ -20,7 +20,6 @@ from topkit.labelling.result import TopK, top_k
 from topkit.labelling.strategies import STRATEGIES
 from topkit.labelling.strategies.graded import GRADES
 
-
 __all__ = ["Answered", "Labelling", "Progress", "Question"]
 
 

@@ -1,4 +1,4 @@
-"""Questions about documents and their answers: one document (grade), two (preference), or several (best of)."""
+"""Questions and answers about one document (a grade), two (a preference) or several (the best)."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from topkit.labelling.judges.endpoint import Endpoint
 from topkit.labelling.judges.judge import Judge, Verdict, label, take_turns
 from topkit.labelling.judges.person import Person
 from topkit.labelling.judges.prompts import Prompt
+from topkit.labelling.judges.recorded import RecordedJudge
 from topkit.labelling.judges.routing import RoutedJudge
 from topkit.labelling.judges.simulated import SimulatedAssessor, error_by_gap
 from topkit.labelling.judges.spending import Budget, BudgetError, Prices
@@ -24,6 +25,7 @@ __all__ = [
     "Person",
     "Prices",
     "Prompt",
+    "RecordedJudge",
     "RoutedJudge",
     "SimulatedAssessor",
     "UnclearError",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from math import log2
+from typing import Any
 
 from topkit.data.errors import InputError
+from topkit.data.judgments import Preference
 from topkit.labelling.contest import LETTERS
 from topkit.labelling.judges.conversation import Opinion
 from topkit.labelling.judges.judge import Verdict
@@ -26,18 +28,18 @@ class BiasedJudge:
     limited to ±2 and the probability to 0 and 1. Answers depend on the documents, their order, ``repeat`` and
     the seed only, so the judge has no state.
 
-    - ``relevance``: (query, document) → true relevance.
+    - ``truth``: (query, first, second) → positive if the first document is better, negative if it is worse.
     - ``flips``: the share of wrong answers without the other two faults.
     - ``position``: points of probability that the document shown first gains.
     - ``length``: points of probability that a document of twice the length gains.
 
-    >>> judge = BiasedJudge("m", {("q", "x"): 1.0, ("q", "y"): 0.0}, flips=0.2, position=0.1)
+    >>> judge = BiasedJudge.of_relevance("m", {("q", "x"): 1.0, ("q", "y"): 0.0}, flips=0.2, position=0.1)
     >>> round(judge.prefers_first("q", "x", "y"), 2), round(judge.prefers_first("q", "y", "x"), 2)
     (0.9, 0.3)
     """
 
     name: str
-    relevance: Mapping[tuple[str, str], float]
+    truth: Callable[[str, str, str], float]
     _: KW_ONLY
     flips: float = 0.0
     position: float = 0.0
@@ -50,9 +52,26 @@ class BiasedJudge:
         if not 0 <= self.flips <= 0.5:
             raise InputError(f"flips must be from 0 to 0.5, got {self.flips}")
 
+    @classmethod
+    def of_relevance(
+        cls, name: str, relevance: Mapping[tuple[str, str], float], **faults: Any
+    ) -> BiasedJudge:
+        """A judge who knows the relevance of (query, document)."""
+        return cls(name, lambda query, a, b: relevance[query, a] - relevance[query, b], **faults)
+
+    @classmethod
+    def of_people(cls, name: str, preferences: Iterable[Preference], **faults: Any) -> BiasedJudge:
+        """A judge who knows what most people prefer; pairs that nobody judged tie."""
+        wins: dict[tuple[str, str, str], int] = {}
+        for p in preferences:
+            step = 0 if p.winner is None else 1 if p.winner == p.a else -1
+            wins[p.query, p.a, p.b] = wins.get((p.query, p.a, p.b), 0) + step
+            wins[p.query, p.b, p.a] = wins.get((p.query, p.b, p.a), 0) - step
+        return cls(name, lambda query, a, b: wins.get((query, a, b), 0), **faults)
+
     def prefers_first(self, query: str, first: str, second: str) -> float:
         """The probability that the document shown first is preferred."""
-        gap = self.relevance.get((query, first), 0.0) - self.relevance.get((query, second), 0.0)
+        gap = self.truth(query, first, second)
         sign = (gap > 0) - (gap < 0)
         doublings = log2(max(self.lengths(first), 1e-9) / max(self.lengths(second), 1e-9))
         doublings = min(max(doublings, -MOST_DOUBLINGS), MOST_DOUBLINGS)
@@ -63,7 +82,9 @@ class BiasedJudge:
         """Ask once, with the documents in this order."""
         first, second = documents
         probability = self.prefers_first(query, first, second)
-        drawn = int(fingerprint(str(self.seed), self.name, query, first, second, str(repeat))[:12], 16) / 16**12
+        drawn = (
+            int(fingerprint(str(self.seed), self.name, query, first, second, str(repeat))[:12], 16) / 16**12
+        )
         label = "1" if drawn < probability else "2"
         confidence = max(probability, 1 - probability)
         return lambda: Opinion(label, confidence, label)

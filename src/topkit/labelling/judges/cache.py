@@ -26,9 +26,9 @@ class Reply(NamedTuple):
 class ReplyCache:
     """Key → reply, in memory and, with a path, in a file of JSON Lines that only grows.
 
-    A reply is one write call at the end of the file, before it is used. If the process is killed, at most the
-    line being written is torn; it is ignored and overwritten by a newline when the file is opened again. Lines
-    that are damaged for other reasons are counted in ``damaged`` and their requests are sent again.
+    A reply is one write call at the end of the file, before it is used. If the process is killed, at most
+    the line being written is torn; it is ignored, and ended by a newline when the file is opened again. Lines
+    that are damaged for other reasons are counted in ``damaged``, and their requests are sent again.
     """
 
     def __init__(self, path: FilePath | None = None) -> None:

@@ -51,9 +51,9 @@ class ChatJudge:
     - ``longest``: documents are cut after this many tokens, counted by ``count_tokens``, and say so.
     - ``dry_run``: send nothing; answer by a fixed arbitrary order, and count requests and tokens.
 
-    The confidence of an answer is the probability that the model gives it (``Endpoint(logprobs=True)``), or the
-    confidence that it states in JSON; with both orders, the mean of the two. Without either it is 1 if the two
-    orders agree and 0.5 if not.
+    The confidence of an answer is the probability that the model gives it (``Endpoint(logprobs=True)``), or
+    the confidence that it states in JSON; with both orders, the mean of the two. Without either it is 1 if
+    the two orders agree and 0.5 if not.
     """
 
     name: str
@@ -85,7 +85,9 @@ class ChatJudge:
             raise InputError(f"max_unclear must be from 0 to 1, got {self.max_unclear}")
         budget = Budget(requests=self.budget) if isinstance(self.budget, int) else self.budget or Budget()
         if budget.money is not None and self.prices == Prices():
-            raise InputError("a budget of money needs prices", "give Prices(prompt=…, reply=…) per million tokens")
+            raise InputError(
+                "a budget of money needs prices", "give Prices(prompt=…, reply=…) per million tokens"
+            )
         self._conversation = Conversation(
             self.endpoint,
             self.prompt,
@@ -124,7 +126,9 @@ class ChatJudge:
         per_question = 2 if self.order == "both" else 1
         text = self.spent.summary(questions_to_come * per_question)
         unclear = len(self.unclear)
-        return text + (f"; {unclear} of {self._conversation.replies} replies without an answer" if unclear else "")
+        return text + (
+            f"; {unclear} of {self._conversation.replies} replies without an answer" if unclear else ""
+        )
 
     # -- questions -----------------------------------------------------------------------------------------
     def judge(self, query: str, question: Question) -> Verdict:
@@ -164,14 +168,17 @@ class ChatJudge:
         self.close()
 
     def _shown(self, query: str, question: Question) -> list[tuple[str, ...]]:
-        """The orders in which the documents are shown; the same whichever document the question names first."""
+        """The orders in which the documents are shown, whichever of them the question names first."""
         documents = tuple(sorted(question.documents, key=lambda document: fingerprint(query, document)))
         if len(documents) == 1:
             return [documents]
         return [documents, documents[::-1]] if self.order == "both" else [documents]
 
     def _start(self, query: str, documents: Sequence[str], repeat: int = 0) -> Callable[[], Opinion]:
-        texts = [cut(self.text(document), self.longest, self.count_tokens, self.prompt.cut) for document in documents]
+        texts = [
+            cut(self.text(document), self.longest, self.count_tokens, self.prompt.cut)
+            for document in documents
+        ]
         question = question_about(documents)
         future = self._conversation.ask(self.query_text(query), texts, question, repeat)
         return future.result
@@ -187,7 +194,8 @@ class ChatJudge:
             reply = next(opinion.reply for opinion in opinions if opinion.label is None)
             answer = NO_ANSWER[question.b is not None]
             warnings.warn(
-                f"no answer for query {query!r} after {self.attempts} attempts, counted as {answer!r}: {reply[:200]!r}",
+                f"no answer for query {query!r} after {self.attempts} attempts, counted as {answer!r}: "
+                f"{reply[:200]!r}",
                 NoAnswer,
                 stacklevel=3,
             )

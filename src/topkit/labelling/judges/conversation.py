@@ -1,4 +1,4 @@
-"""Asking a model until it answers: the cache, the budget, requests side by side, and replies without an answer."""
+"""Asking a model until it answers: cache, budget, requests side by side, replies without an answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Opinion(NamedTuple):
     """What a model said about documents in one order."""
 
     label: str | None
-    """The number of the best document as a text, tie, bad-1, bad-2 or a grade; None if there was no answer."""
+    """The number of the best document, tie, bad-1, bad-2 or a grade; None if there was no answer."""
     confidence: float | None
     reply: str
     """The last reply, as received."""
@@ -116,8 +116,10 @@ class Conversation:
                 return
             shown = " | ".join(repr(reply[-160:]) for reply in self.unclear[-3:])
             raise UnclearError(
-                f"{len(self.unclear)} of {self.replies} replies have no answer that can be understood: {shown}",
-                "change the prompt, allow longer replies (max_tokens), try another structure, or raise max_unclear",
+                f"{len(self.unclear)} of {self.replies} replies have no answer that can be understood: "
+                f"{shown}",
+                "change the prompt, allow longer replies (max_tokens), try another structure, "
+                "or raise max_unclear",
             )
 
     def _reply(self, messages: list[Message], choices: Sequence[str], repeat: int) -> Reply:

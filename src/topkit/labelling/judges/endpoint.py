@@ -17,7 +17,7 @@ Structure = Literal["auto", "json", "tool", "text"]
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of a chat model: ``POST {url}/chat/completions``, as OpenAI, vLLM, Ollama and llama.cpp offer.
+    """The address of a chat model: ``POST {url}/chat/completions``, as in OpenAI, vLLM, Ollama and llama.cpp.
 
     - ``url``: for example ``http://localhost:8000/v1``.
     - ``key_variable``: the name of the environment variable that holds the key; None sends no key.

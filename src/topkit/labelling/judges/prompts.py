@@ -67,7 +67,7 @@ class Prompt:
     Placeholders: ``{fence}`` in ``system``, ``{count}`` in ``best``, ``{choices}`` in ``again``, ``{shown}``
     and ``{total}`` in ``cut``.
 
-    >>> german = Prompt(pair="Welches Dokument passt besser? Antworte: 1, 2 oder gleich.", words={"gleich": "tie"})
+    >>> german = Prompt(pair="Was passt besser? Antworte: 1, 2 oder gleich.", words={"gleich": "tie"})
     >>> german.allowed(Question("x", "y"))["gleich"]
     'tie'
     """
@@ -151,7 +151,9 @@ class Prompt:
             rules += f"\n{self.criteria.strip()}"
         messages = [{"role": "system", "content": rules}]
         for example in self.examples:
-            shown = self._fenced(fence, str(example["query"]), [str(text) for text in example["documents"]], task)
+            shown = self._fenced(
+                fence, str(example["query"]), [str(text) for text in example["documents"]], task
+            )
             messages.append({"role": "user", "content": shown})
             messages.append({"role": "assistant", "content": str(example["answer"])})
         messages.append({"role": "user", "content": self._fenced(fence, query, documents, task)})
@@ -189,7 +191,9 @@ def _check_placeholders(name: str, text: str, allowed: set[str]) -> None:
     try:
         used = {key for _, key, _, _ in Formatter().parse(text) if key is not None}
     except ValueError as error:
-        raise InputError(f"invalid placeholder in the prompt's {name} ({error})", "double {{ and }}") from None
+        raise InputError(
+            f"invalid placeholder in the prompt's {name} ({error})", "double {{ and }}"
+        ) from None
     unknown = used - allowed
     if unknown:
         problem = f"unknown placeholder {{{sorted(unknown)[0]}}} in the prompt's {name}"

@@ -1,14 +1,18 @@
-"""People and a model together: the model answers what it is sure of, people answer the rest and check some."""
+"""People and a model together: the model answers what it is sure of, people the rest, and they check some."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from math import sqrt
+from threading import Lock
 from typing import NamedTuple
 
 from topkit.data.errors import InputError
 from topkit.labelling.judges.judge import Judge, Verdict
 from topkit.labelling.judges.prompts import fingerprint
+from topkit.labelling.judges.recorded import NotAnsweredError, RecordedJudge
+from topkit.labelling.judges.together import ConcurrentJudge
 from topkit.labelling.question import Question
 
 NORMAL_95 = 1.959963984540054
@@ -54,12 +58,12 @@ class Cost(NamedTuple):
     def __str__(self) -> str:
         total = self.by_people + self.by_model
         share = self.different / self.checked if self.checked else float("nan")
-        text = f"the model answered {self.by_model} of {total} questions ({self.saved:.0%}), people {self.by_people}"
+        text = f"the model answered {self.by_model} of {total} questions ({self.saved:.0%})"
         if not self.checked:
             return f"{text}; no answer of the model was checked, so its quality is unknown"
         return (
-            f"{text}; people disagreed in {self.different} of {self.checked} checks ({share:.1%}, 95 % interval "
-            f"{self.low:.1%} to {self.high:.1%}), so about {self.low * self.by_model:.0f} to "
+            f"{text}; people disagreed in {self.different} of {self.checked} checks ({share:.1%}, 95 % "
+            f"interval {self.low:.1%} to {self.high:.1%}), so about {self.low * self.by_model:.0f} to "
             f"{self.high * self.by_model:.0f} of the model's answers differ from a person's"
         )
 
@@ -98,11 +102,14 @@ class RoutedJudge:
     - ``check``: the share of sure answers that the person is asked too. The person's answer counts then, and
       the comparison tells what the model's share costs (:meth:`cost`).
 
+    If the person answers later (a :class:`RecordedJudge` without an answer to the question), the model's
+    answer counts for now and the question is added to ``waiting``.
+
     >>> from topkit.labelling.judges.biased import BiasedJudge
     >>> from topkit.labelling.judges.simulated import SimulatedAssessor
     >>> truth = {("q", f"d{i}"): float(i) for i in range(9)}
     >>> person = SimulatedAssessor("ann", {doc: value for (_, doc), value in truth.items()})
-    >>> both = RoutedJudge(BiasedJudge("m", truth, flips=0.1), person, sure=0.8, check=0.2)
+    >>> both = RoutedJudge(BiasedJudge.of_relevance("m", truth, flips=0.1), person, sure=0.8, check=0.2)
     >>> both.judge("q", Question("d1", "d2"))[3] in ("m", "ann")
     True
     """
@@ -114,10 +121,17 @@ class RoutedJudge:
     check: float = 0.05
     seed: int = 0
     checks: list[Check] = field(default_factory=list, init=False)
+    waiting: list[tuple[str, Question]] = field(default_factory=list, init=False)
+    """(query, question) that a person should answer."""
     by_people: int = field(default=0, init=False)
     by_model: int = field(default=0, init=False)
+    concurrency: int = field(default=1, init=False)
+    """Questions that may be asked at the same time: those of the model if people's answers are recorded."""
+    _lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.model, ConcurrentJudge) and isinstance(self.person, RecordedJudge):
+            self.concurrency = self.model.concurrency
         if not 0 <= self.check <= 1:
             raise InputError(f"check must be from 0 to 1, got {self.check}")
 
@@ -131,15 +145,29 @@ class RoutedJudge:
         by_model = self.model.judge(query, question)
         unsure = goes_to_person(by_model.confidence, self.sure)
         if not unsure and not is_checked(query, question, self.check, self.seed):
-            self.by_model += 1
-            return by_model._replace(assessor=by_model.assessor or self.model.name)
-        verdict = self.person.judge(query, question)
-        self.by_people += 1
-        if not unsure:
-            self.checks.append(
-                Check(query, question, by_model.answer, verdict.answer, by_model.confidence or 0.0)
-            )
+            return self._from_model(by_model)
+        try:
+            verdict = self.person.judge(query, question)
+        except NotAnsweredError:
+            with self._lock:
+                self.waiting.append((query, question))
+            return self._from_model(by_model)
+        with self._lock:
+            self.by_people += 1
+            if not unsure:
+                confidence = by_model.confidence or 0.0
+                self.checks.append(Check(query, question, by_model.answer, verdict.answer, confidence))
         return verdict._replace(assessor=verdict.assessor or self.person.name)
+
+    def _from_model(self, verdict: Verdict) -> Verdict:
+        with self._lock:
+            self.by_model += 1
+        return verdict._replace(assessor=verdict.assessor or self.model.name)
+
+    def prefetch(self, questions: Iterable[tuple[str, Question]]) -> None:
+        """Start asking the model, if it can answer several questions at once."""
+        if isinstance(self.model, ConcurrentJudge):
+            self.model.prefetch(questions)
 
     def cost(self) -> Cost:
         """How many answers the model gave, and what that cost in quality."""
@@ -155,8 +183,8 @@ def cost_of(checks: list[Check], by_people: int, by_model: int) -> Cost:
 def sure_enough(checks: list[Check], most_different: float) -> float:
     """The lowest confidence from which on the model differs from people in at most this share of answers.
 
-    ``checks`` hold answers of every confidence, such as those of an audit. The upper end of the interval of the
-    share counts, so few checks give a high threshold; above 1 means that no answer is sure enough.
+    ``checks`` hold answers of every confidence, such as those of an audit. The upper end of the interval of
+    the share counts, so few checks give a high threshold; infinity means that no answer is sure enough.
     """
     ordered = sorted(checks, key=lambda check: -check.confidence)
     threshold, different = float("inf"), 0

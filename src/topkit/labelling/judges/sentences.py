@@ -40,7 +40,9 @@ _SAME = re.compile(
     r"(?:are\s+)?(?:irrelevant|not\s+relevant|off-topic))",
     re.IGNORECASE,
 )
-_NOT_SURE = re.compile(r"^\s*(?:if|whether|unless|had)\b|\bnot\s+(?:\w+ly\s+)?(?:more|better|the)\b", re.IGNORECASE)
+_NOT_SURE = re.compile(
+    r"^\s*(?:if|whether|unless|had)\b|\bnot\s+(?:\w+ly\s+)?(?:more|better|the)\b", re.IGNORECASE
+)
 _NEGATION = re.compile(r"\b(?:not|n't|isn't|hardly|no|neither)\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
 
 

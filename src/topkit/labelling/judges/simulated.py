@@ -74,7 +74,7 @@ class SimulatedAssessor:
         return Verdict(answer, self._time())
 
     def _best(self, items: Sequence[str]) -> str:
-        """The best of several: the winner of comparisons one after another, so that errors occur as in pairs."""
+        """The best of several: the winner of comparisons one after another, with errors as in pairs."""
         best = 0
         for place in range(1, len(items)):
             if self._prefer(items[best], items[place]) in ("b", "bad-a"):

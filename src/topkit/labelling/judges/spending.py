@@ -107,7 +107,7 @@ class Spending:
                 )
 
     def to_come(self, requests: float) -> tuple[float, float]:
-        """The tokens and the money that this many further requests are expected to take, by the mean so far."""
+        """The tokens and the money that this many further requests will take, by the mean so far."""
         if not self.requests:
             return 0.0, 0.0
         share = requests / self.requests

@@ -94,4 +94,11 @@ def _choice_of(token: str, choices: Mapping[str, str]) -> str | None:
     word = token.strip(" \t\n\"'*`.:").lower()
     if not word:
         return None
-    return next((choice for choice, text in choices.items() if text == word or (len(word) > 1 and text.startswith(word))), None)
+    return next(
+        (
+            choice
+            for choice, text in choices.items()
+            if text == word or (len(word) > 1 and text.startswith(word))
+        ),
+        None,
+    )

@@ -37,12 +37,14 @@ def label_all(
 ) -> dict[str, Labelling]:
     """The labellings of all queries, answered to the end.
 
-    A judge with ``concurrency`` (a :class:`ChatJudge`) labels that many queries at the same time. If there are
-    fewer queries, the questions of one labelling that do not depend on each other are asked at the same time
-    too. Other judges label one query after another. The first error ends all.
+    A judge with ``concurrency`` (a :class:`ChatJudge`) labels that many queries at the same time. If there
+    are fewer queries, the questions of one labelling that do not depend on each other are asked at the same
+    time too. Other judges label one query after another. The first error ends all.
     """
     if not isinstance(judge, ConcurrentJudge):
-        return {query: _labelled(query, lab, judge, 0, on_answer, Event()) for query, lab in labellings.items()}
+        return {
+            query: _labelled(query, lab, judge, 0, on_answer, Event()) for query, lab in labellings.items()
+        }
     threads = max(1, min(judge.concurrency, len(labellings)))
     ahead = judge.concurrency // threads if judge.concurrency > threads else 0
     stop = Event()

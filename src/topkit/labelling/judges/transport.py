@@ -57,7 +57,11 @@ class Transport:
             if status == 200:
                 return read_completion(content, choices)
             shown = content[:300].decode("utf-8", "replace")
-            problem = f"the endpoint answered {status}: {shown}" if status else f"the endpoint does not answer ({shown})"
+            problem = (
+                f"the endpoint answered {status}: {shown}"
+                if status
+                else f"the endpoint does not answer ({shown})"
+            )
             if status in REFUSED and self._drop(body, content.decode("utf-8", "replace")):
                 continue
             if status and status not in BUSY:
@@ -89,7 +93,9 @@ class Transport:
         httpx = require("httpx", "judge")
         headers = self.endpoint.headers() | ({"Idempotency-Key": key} if key else {})
         try:
-            with self._connected().stream("POST", self.endpoint.address, json=body, headers=headers) as response:
+            with self._connected().stream(
+                "POST", self.endpoint.address, json=body, headers=headers
+            ) as response:
                 content = b""
                 for part in response.iter_bytes():
                     content += part

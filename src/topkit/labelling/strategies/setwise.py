@@ -14,9 +14,9 @@ def best_of(size: int) -> Strategy:
     """The strategy that asks for the best of up to ``size`` documents.
 
     Items that have not lost are compared, up to ``size`` at a time and those with the fewest known losers
-    first. The winner of a question beats all others in it. When one is left it takes the next place, and those
-    that lost to it directly are compared again. About n/(c−1) + (k−1)·log_c(n) questions. Setwise prompting:
-    Zhuang et al., SIGIR 2024.
+    first. The winner of a question beats all others in it. When one is left it takes the next place, and
+    those that lost to it directly are compared again. About n/(c−1) + (k−1)·log_c(n) questions. Setwise
+    prompting: Zhuang et al., SIGIR 2024.
     """
 
     def setwise(contest: Contest) -> Play:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.chat_server import ChatServer, documents_of, prefers_longer
-from tests.support.cli import topkit
+from tests.support.cli import topkit_here as topkit
 from tests.support.judging import judge_words, judging_files, kill_and_resume
 
 
@@ -30,9 +30,8 @@ def test_judge_writes_judgments_and_qrels(server: ChatServer, tmp_path: Path) ->
     assert dry.stdout.startswith("2 queries: ")
     assert server.requests == []
     assert not out.exists()
-    result = topkit(
-        *words, "--qrels", qrels, "--prices", "1,2", "--set", "temperature=0.5", "--set", "top_p=1"
-    )
+    words += ["--prices", "1,2", "--set", "temperature=0.5", "--set", "top_p=1"]
+    result = topkit(*words, "--qrels", qrels)
     assert result.returncode == 0, result.stderr
     assert "spent" in result.stdout
     assert server.requests[0]["temperature"] == 0.5
@@ -92,7 +91,7 @@ def test_routing_by_files(server: ChatServer, tmp_path: Path) -> None:
         (["--prompt", "missing.toml"], "missing.toml: cannot read the prompt"),
         (
             ["--max-requests", "3"],
-            "the budget of 3 requests is used up; raise the budget of requests and re-run",
+            "the budget of 3 requests is used up; raise the budget",
         ),
     ],
 )

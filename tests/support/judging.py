@@ -10,7 +10,7 @@ import time
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.support.chat_server import ChatServer
 from topkit.data.judgments import Preference
@@ -27,7 +27,7 @@ class World(NamedTuple):
     lengths: dict[str, float]
 
 
-def biased_world(seed: int, queries: int = 40, documents: int = 5, **faults: float) -> World:
+def biased_world(seed: int, queries: int = 40, documents: int = 5, **faults: Any) -> World:
     """Random relevance and log-normal lengths, independent of each other."""
     chance = Random(f"world {seed}")
     relevance: dict[tuple[str, str], float] = {}
@@ -50,7 +50,7 @@ def judging_files(folder: Path, queries: int = 6, documents: int = 12) -> dict[s
     """A run, documents and queries; longer documents are better for a server with ``prefers_longer``."""
     chance = Random(0)
     files = {name: folder / name for name in ("run.txt", "docs.jsonl", "queries.tsv")}
-    lines = {name: [] for name in files}  # type: dict[str, list[str]]
+    lines: dict[str, list[str]] = {name: [] for name in files}
     for q in range(queries):
         lines["queries.tsv"].append(f"q{q}\tquestion {q}")
         for d in range(documents):
@@ -91,11 +91,9 @@ def kill_and_resume(server: ChatServer, words: list[str], cache: Path, out: Path
     environment = os.environ | {"TOPKIT_THREADS": "1"}
     for number in range(kills + 1):
         known = _keys(cache)
+        command = [sys.executable, "-m", "topkit", *words]
         process = subprocess.Popen(
-            [sys.executable, "-m", "topkit", *words],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
         if number < kills:
             goal = len(server.requests) + 9

@@ -145,3 +145,18 @@ STYLES: dict[str, Callable[[str], object]] = {
     },
 }
 """The reply styles of models: name → number of the document → the reply."""
+
+
+def main() -> None:
+    """A server in a process of its own, for measurements: prints its address and runs until it is ended."""
+    import argparse
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--delay", type=float, default=0.05)
+    server = ChatServer(prefers_longer, parser.parse_args().delay)
+    print(server.url, flush=True)
+    server.thread.join()
+
+
+if __name__ == "__main__":
+    main()

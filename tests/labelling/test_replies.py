@@ -83,6 +83,9 @@ NOT_UNDERSTOOD = [
     "42",
     "<|channel|>analysis<|message|>1",
     "1\n...\n2",
+    # SmolLM2-135M: repeats the choices, or talks about the task
+    "1 (the first), 2 (the second), tie (about the same), bad-1 or bad-2 (that one is clearly irrelevant)",
+    "The document that is more relevant to the query is the one that is more specific and detailed.",
 ]
 
 

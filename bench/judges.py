@@ -13,10 +13,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from tests.support.chat_server import STYLES, ChatServer, prefers_longer
+from tests.support.chat_server import STYLES, ChatServer, Messages, prefers_longer
 from tests.support.judging import biased_world, judge_words, judging_files, kill_and_resume
 from tests.support.real_data import real_data_folder
 
@@ -27,12 +29,17 @@ from topkit.labelling.judges import UnclearError
 from topkit.reporting.tables import Table
 
 
+def styled(style: str, messages: Messages) -> object:
+    """The reply of a model that prefers longer documents, in this style."""
+    return STYLES[style](prefers_longer(messages))
+
+
 def replies(_: argparse.Namespace) -> None:
     server = ChatServer()
     texts = {"x": "long text", "y": "short"}
     understood = 0
-    for name, style in STYLES.items():
-        server.reply = lambda messages, style=style: style(prefers_longer(messages))
+    for name in STYLES:
+        server.reply = partial(styled, name)
         with ChatJudge("m", Endpoint(server.url, "m"), texts.__getitem__) as judge:
             answer = judge.judge("q", Question("y", "x")).answer
         understood += answer == "b"
@@ -86,9 +93,8 @@ def kill(_: argparse.Namespace) -> None:
         files = judging_files(folder, queries=8, documents=20)
         out, cache = folder / "out.csv", folder / "out.csv.replies.jsonl"
         killed = kill_and_resume(server, judge_words(files, server.url, out), cache, out, kills=10)
-        print(
-            f"replies in the cache after each of {killed.kills} kills −9 and at the end: {killed.delivered_before}"
-        )
+        stored = ", ".join(map(str, killed.delivered_before))
+        print(f"replies stored after each of {killed.kills} kills −9 and at the end: {stored}")
         lost = sum(a > b for a, b in zip(killed.delivered_before, killed.delivered_before[1:], strict=False))
         print(
             f"answers lost {lost}, stored replies asked again {killed.asked_again}, paid twice "
@@ -98,7 +104,7 @@ def kill(_: argparse.Namespace) -> None:
     server.close()
 
 
-KINDS: dict[str, dict[str, float]] = {
+KINDS: dict[str, dict[str, Any]] = {
     "flips": {"flips": 0.15},
     "flips, position": {"flips": 0.15, "position": 0.1},
     "flips, length": {"flips": 0.15, "length": 0.02},
@@ -107,7 +113,7 @@ KINDS: dict[str, dict[str, float]] = {
 """Faults of simulated judges: 15 % flips, 10 points for the first position, 2 points per doubled length."""
 
 
-def covered(found: Audit, faults: dict[str, float]) -> list[bool]:
+def covered(found: Audit, faults: dict[str, Any]) -> list[bool]:
     """Whether position, flips against people, flips by repeats, and length are within their intervals."""
     by_repeats = found.flips.covers(faults["flips"]) if set(faults) == {"flips"} else True
     return [

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -50,8 +51,14 @@ class SimulatedModel:
 
     def __init__(self, people: RecordedJudge, kind: str, seed: int) -> None:
         self.people, self.kind, self.seed = people, kind, seed
+        self.given: dict[tuple[str, Question], Verdict] = {}
 
     def judge(self, query: str, question: Question) -> Verdict:
+        if (query, question) not in self.given:
+            self.given[query, question] = self._drawn(query, question)
+        return self.given[query, question]
+
+    def _drawn(self, query: str, question: Question) -> Verdict:
         chance = Random(f"{self.seed} {query} {sorted(question.documents)}")
         said = self.people.judge(query, question).answer
         confidence = chance.uniform(2 * AGREEMENT - 1, 1.0)
@@ -114,29 +121,35 @@ def top(preferences: Iterable[Preference]) -> list[str]:
         value = 0.5 if p.winner is None else float(p.winner == p.a)
         wins.setdefault(p.a, []).append(value)
         wins.setdefault(p.b, []).append(1 - value)
-    return sorted(wins, key=lambda document: (-np.mean(wins[document]), document))[:K]
+    return sorted(wins, key=lambda document: (-fmean(wins[document]), document))[:K]
 
 
 def routing_curves(data: Data, folder: Path, seeds: int) -> list[Point]:
     """Saved judgments and documents found for every threshold and both kinds of confidence."""
-    by_seed = [data.tasks(folder, seed if data.varies else 0) for seed in range(seeds if data.varies else 1)]
+    by_seed = [data.tasks(folder, seed) for seed in range(seeds if data.varies else 1)]
     points: list[Point] = []
     for kind in ("calibrated", "constant"):
-        found_by: dict[float, Floats] = {}
+        saved: dict[float, list[float]] = {sure: [] for sure in THRESHOLDS}
+        found: dict[float, list[Floats]] = {sure: [] for sure in THRESHOLDS}
+        for seed in range(seeds):
+            tasks = by_seed[seed % len(by_seed)]
+            people = RecordedJudge("people", [answer for task in tasks for answer in task.answers])
+            model = SimulatedModel(people, kind, seed)
+            for sure in THRESHOLDS:
+                routed = RoutedJudge(model, people, sure=sure, check=CHECKED, seed=seed)
+                found[sure].append(_found(tasks, routed))
+                saved[sure].append(routed.cost().saved)
+        by_people = np.mean(found[THRESHOLDS[0]], axis=0)
         for sure in THRESHOLDS:
-            results = [_replayed(by_seed[seed % len(by_seed)], kind, sure, seed) for seed in range(seeds)]
-            found_by[sure] = np.mean([found for _, found in results], axis=0)
-            saved = float(np.mean([share for share, _ in results]))
-            loss = found_by[THRESHOLDS[0]] - found_by[sure]
-            p = paired_t(loss)
-            points.append((kind, sure, saved, float(found_by[sure].mean()), float(loss.mean()), p))
+            mean = np.mean(found[sure], axis=0)
+            loss = by_people - mean
+            share = float(np.mean(saved[sure]))
+            points.append((kind, sure, share, float(mean.mean()), float(loss.mean()), paired_t(loss)))
     return points
 
 
-def _replayed(tasks: list[Task], kind: str, sure: float, seed: int) -> tuple[float, Floats]:
-    """The share of judgments saved, and the share of wanted documents found per query."""
-    people = RecordedJudge("people", [answer for task in tasks for answer in task.answers])
-    routed = RoutedJudge(SimulatedModel(people, kind, seed), people, sure=sure, check=CHECKED, seed=seed)
+def _found(tasks: list[Task], routed: RoutedJudge) -> Floats:
+    """The share of wanted documents in the top 5, per query."""
     found: list[float] = []
     for task in tasks:
         answers = [
@@ -144,4 +157,4 @@ def _replayed(tasks: list[Task], kind: str, sure: float, seed: int) -> tuple[flo
             for p in task.answers
         ]
         found.append(len(task.wanted & set(top(answers))) / max(1, len(task.wanted)))
-    return routed.cost().saved, np.array(found)
+    return np.array(found)

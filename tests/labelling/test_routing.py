@@ -102,7 +102,8 @@ def test_dawid_skene_is_that_of_crowd_kit() -> None:
     first = [0.11217, 0.49333, 0, 1, 1, 1, 1, 1, 0.78194, 0, 0.07244, 0.04244, 0, 0.03758, 0.06995, 0.00963]
     first += [0, 0, 1, 0, 0, 0, 0.0225, 0, 1, 0.65131, 0, 0.17716, 1, 0.22337]
     rows = [(i // 5, i % 5, int(code)) for i, code in enumerate(codes) if code != "-"]
-    found = dawid_skene(*np.array(rows).T, classes=2)
+    items, judges, answers = np.array(rows).T
+    found = dawid_skene(items, judges, answers, classes=2)
     assert found.posterior[:, 0] == pytest.approx(first, abs=2e-3)
     assert found.confusion.sum(2) == pytest.approx(np.ones((5, 2)))
 
@@ -119,9 +120,9 @@ def test_the_consensus_learns_who_is_right() -> None:
             better = rng.random() < right
             said.append(Preference("q", a, b, "a" if better == (a[0] == "x") else "b", name))
     found = judge_consensus(said)
-    right = np.mean([p.winner is not None and p.winner[0] == "x" for p in found.preferences])
+    found_right = np.mean([p.winner is not None and p.winner[0] == "x" for p in found.preferences])
     majority = np.mean([sum(p.winner == f"x{i}" for p in said[4 * i : 4 * i + 4]) > 2 for i in range(400)])
-    assert right > majority + 0.05
+    assert found_right > majority + 0.05
     for name, share in RIGHT.items():
         assert found.abilities[name].right == pytest.approx(share, abs=0.07)
     assert found.abilities["ann"].answers == 400

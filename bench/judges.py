@@ -129,12 +129,12 @@ def show_audit(options: argparse.Namespace) -> None:
     for name, faults in KINDS.items():
         inside = np.zeros(4, int)
         for seed in range(options.runs):
-            world = biased_world(seed, **faults)
+            world = biased_world(seed, queries=20, **faults)
             found = audit(ask_trials(world.judge, world.pairs), world.people, world.lengths.__getitem__)
             inside += covered(found, faults)
         position, flips, repeats, length = (int(count) for count in inside)
         rows.append((name, position, flips, repeats if name == "flips" else None, length))
-    note = f"of {options.runs} judges each, 400 pairs in both orders, twice; goal: about 95 of 100"
+    note = f"of {options.runs} judges each, 200 pairs in both orders, twice; goal: about 95 of 100"
     columns = ("injected", "position", "flips against people", "flips by repeats", "length")
     print("Truth within the 95 % interval\n" + Table(columns, rows, [note]).text())
 

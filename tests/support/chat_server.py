@@ -14,6 +14,15 @@ Response = tuple[int, dict[str, str], object]
 """Status, headers and body."""
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Clients may be killed in the middle of a request, which is not worth a traceback."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        pass
+
+
 class ChatServer:
     """An endpoint whose replies a test sets; it keeps what was asked and stores replies by Idempotency-Key.
 
@@ -36,8 +45,7 @@ class ChatServer:
         self._stored: dict[str, bytes] = {}
         self._open = 0
         self._lock = threading.Lock()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.server.daemon_threads = True
+        self.server = QuietServer(("127.0.0.1", 0), self._handler())
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()
 

@@ -101,7 +101,7 @@ def without_reasoning(reply: str) -> str | None:
     if _ANY_CHANNEL.search(reply):  # the format of gpt-oss
         final = list(_CHANNEL.finditer(reply))
         return _CONTROL.sub("", reply[final[-1].end() :]) if final else None
-    text = _CLOSED.sub(" ", reply)
+    text = _CLOSED.sub("", reply)
     closes = list(_CLOSE.finditer(text))  # some servers remove the opening tag
     if closes:
         text = text[closes[-1].end() :]

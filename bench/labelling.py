@@ -19,15 +19,16 @@ from pathlib import Path
 from tests.support.real_data import real_data_folder
 
 import topkit.labelling as room
-from topkit.labelling import STRATEGIES, Labelling
+from topkit.labelling import Labelling
 from topkit.labelling.files import read_preferences_csv
 from topkit.labelling.report import agreement_report, outcome_table
 from topkit.labelling.simulate import Outcome, PriorKind, Scenario, simulate
+from topkit.labelling.strategies import PAIRWISE
 from topkit.labelling.study import simulated_study
 
 SIZES = [(20, 5), (50, 10), (100, 10), (1000, 10)]
 RESULTS = Path(__file__).parent / "results" / "labelling.jsonl"
-COMPARING = [name for name in STRATEGIES if name not in ("graded", "reliable")]
+COMPARING = [name for name in PAIRWISE if name != "reliable"]
 
 
 def cells(settings: list[Scenario], orders: int) -> Iterator[Outcome]:

@@ -166,7 +166,7 @@ def test_the_simulated_study_has_all_three_tables() -> None:
 
 
 def test_simulations_refuse_what_they_cannot_do() -> None:
-    with pytest.raises(InputError, match="asks for grades"):
+    with pytest.raises(InputError, match="does not ask pairs"):
         list(simulate([Scenario("graded", 5, 2)], 1))
     from random import Random
 

@@ -19,6 +19,21 @@ def topkit(*words: object, cwd: Path | None = None) -> subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
 
 
+def topkit_here(*words: object) -> subprocess.CompletedProcess[str]:
+    """The same in this process, which saves starting one; an error that the user can fix is exit code 2."""
+    from typer.testing import CliRunner
+
+    from topkit.cli import command_line
+    from topkit.data import InputError
+
+    done = CliRunner().invoke(command_line([str(words[0])]), [str(word) for word in words])
+    error = f"topkit: {done.exception}" if isinstance(done.exception, InputError) else done.stderr
+    if done.exception is not None and not isinstance(done.exception, InputError | SystemExit):
+        raise done.exception
+    code = 2 if isinstance(done.exception, InputError) else done.exit_code
+    return subprocess.CompletedProcess([str(word) for word in words], code, done.stdout, error)
+
+
 def said(*words: object) -> str:
     """What a command printed; it must succeed."""
     result = topkit(*words)

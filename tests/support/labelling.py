@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from topkit.labelling.contest import Ask, Contest, Finish
-from topkit.labelling.strategies import STRATEGIES
+from topkit.labelling.strategies import PAIRWISE, STRATEGIES
 
-COMPARING = [name for name in STRATEGIES if name != "graded"]
+COMPARING = list(PAIRWISE)
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli import label_store
+from topkit.cli import judge, label_store
 from topkit.cli.output import Form, check_form, print_records
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ app.command("export")(label_store.export)
 app.command("backup")(label_store.backup)
 app.command("restore")(label_store.restore)
 app.command("doctor")(label_store.doctor)
+app.command("judge", no_args_is_help=True)(judge.judge)
+app.command("audit-judge", no_args_is_help=True)(judge.audit_judge)
 
 
 @app.command()
@@ -73,9 +75,9 @@ def _settings(strategies: str, sizes: str, noise: str, prior: str, kind: str) ->
     from topkit.data import InputError
     from topkit.data.settings import lookup
     from topkit.labelling.simulate import Scenario
-    from topkit.labelling.strategies import STRATEGIES
+    from topkit.labelling.strategies import PAIRWISE, STRATEGIES
 
-    comparable = {name: strategy for name, strategy in STRATEGIES.items() if name != "graded"}
+    comparable = {name: STRATEGIES[name] for name in PAIRWISE}
     names = list(comparable) if strategies == "all" else [name.strip() for name in strategies.split(",")]
     for name in names:
         lookup(comparable, name, "strategy")
@@ -143,16 +145,15 @@ def agreement(
     from topkit.labelling.report import agreement_report
     from topkit.reporting.words import counted
 
-    preferences, empty = read_preferences_csv(
-        file, _mapping(columns, "columns"), _mapping(answers, "answers")
-    )
+    preferences, empty = read_preferences_csv(file, mapping(columns, "columns"), mapping(answers, "answers"))
     graded = None if grades is None else read_grades_csv(grades)
     print(agreement_report(preferences, graded, implied=implied, assessors=assessors))
     if empty:
         print(f"ignored {counted(empty, 'row')} without an answer")
 
 
-def _mapping(text: str, what: str) -> dict[str, str]:
+def mapping(text: str, what: str) -> dict[str, str]:
+    """Comma-separated ``left=right`` as a dictionary."""
     from topkit.data import InputError
 
     names: dict[str, str] = {}

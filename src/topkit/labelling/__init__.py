@@ -16,6 +16,7 @@ from topkit.labelling.judges import (
 )
 from topkit.labelling.judges.endpoint import Endpoint
 from topkit.labelling.labelling import Answered, Labelling, Progress, Question
+from topkit.labelling.question import BestOf
 from topkit.labelling.result import TopK
 from topkit.labelling.strategies import STRATEGIES
 from topkit.labelling.strategies.graded import GRADES
@@ -24,6 +25,7 @@ __all__ = [
     "GRADES",
     "STRATEGIES",
     "Answered",
+    "BestOf",
     "ChatJudge",
     "Endpoint",
     "Judge",

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+"""The names of the items of a question, in order; the answer to a question about several names the best."""
+
 
 class Ask(NamedTuple):
-    """A question: is item ``a`` or item ``b`` better? If ``b`` is None: which grade has item ``a``?"""
+    """A question: is item ``a`` or item ``b`` better? If ``b`` is None: which grade has item ``a``?
+
+    With ``rest``: which of ``a``, ``b`` and the others is best? The answers are then "a", "b", "c", …, "tie".
+    """
 
     a: int
     b: int | None
@@ -19,6 +25,8 @@ class Ask(NamedTuple):
     """The maximum number of remaining questions, including this one."""
     likely: float | None = None
     """The expected number of remaining questions for a random order, if the strategy can estimate it."""
+    rest: tuple[int, ...] = ()
+    """Further items of a question about more than two."""
 
 
 class Finish(NamedTuple):
@@ -82,7 +90,8 @@ def keep_sides(play: Play, chance: Random) -> Play:
     try:
         ask = next(play)
         while True:
-            if ask.b is None:
+            if ask.b is None or ask.rest:
+                left = right = None
                 ask = play.send((yield ask))
                 continue
             swap = ask.a == right or ask.b == left

@@ -8,58 +8,19 @@ from dataclasses import dataclass, field
 from math import nan
 from numbers import Integral
 from random import Random
-from typing import NamedTuple, cast
 
 from topkit.data.errors import InputError
-from topkit.data.judgments import ANSWERS, Answer, Grade, Judgments, Preference
+from topkit.data.judgments import Grade, Judgments, Preference
 from topkit.data.names import lookup
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.contest import Ask, Contest, Finish, Play, keep_sides
 from topkit.labelling.known import Known
+from topkit.labelling.question import Answered, Progress, Question, question_about
 from topkit.labelling.result import TopK, top_k
 from topkit.labelling.strategies import STRATEGIES
 from topkit.labelling.strategies.graded import GRADES
 
-
-class Question(NamedTuple):
-    """Which of two documents is more relevant? Or, if ``b`` is None: which grade has document ``a``?"""
-
-    a: str
-    b: str | None = None
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The allowed answers."""
-        return ANSWERS if self.b is not None else GRADES
-
-
-class Answered(NamedTuple):
-    """A question with its answer; the assessor and the seconds are kept but do not change the labelling."""
-
-    a: str
-    b: str | None
-    answer: str
-    assessor: str = ""
-    seconds: float | None = None
-
-
-class Progress(NamedTuple):
-    """The progress of a labelling."""
-
-    asked: int
-    least: int
-    """The minimum number of remaining questions."""
-    most: int
-    """The maximum number of remaining questions."""
-    likely: float
-    """The expected number of remaining questions, for a progress bar."""
-    lower_bound: float
-    """Judgments that any strategy needs in the worst case; see :func:`lower_bound`."""
-
-    @property
-    def share(self) -> float:
-        """The completed share of the work, from 0 to 1."""
-        return self.asked / (self.asked + self.likely) if self.asked + self.likely else 1.0
+__all__ = ["Answered", "Labelling", "Progress", "Question"]
 
 
 class _State:
@@ -156,9 +117,9 @@ class Labelling:
             if isinstance(answered, str):
                 lab = lab.answer(answered)
                 continue
-            if lab.question != answered[:2]:
+            if lab.question != answered.question:
                 raise InputError(
-                    f"answer {number} is to {answered[:2]}, but the question was {lab.question}",
+                    f"answer {number} is to {answered.question}, but the question was {lab.question}",
                     "use the items, k, strategy, seed and prior for which the answers were given",
                 )
             lab = lab.answer(answered.answer, answered.assessor, answered.seconds)
@@ -170,7 +131,8 @@ class Labelling:
         """The next question; None when the top k are known."""
         if (ask := self._state.ask) is None:
             return None
-        return Question(self.items[ask.a], None if ask.b is None else self.items[ask.b])
+        numbers = (ask.a,) if ask.b is None else (ask.a, ask.b, *ask.rest)
+        return question_about([self.items[number] for number in numbers])
 
     def answer(self, answer: str, assessor: str = "", seconds: float | None = None) -> Labelling:
         """The labelling after the answer to ``question``."""
@@ -179,7 +141,7 @@ class Labelling:
             raise InputError("the labelling is complete", "use its result")
         if answer not in question.choices:
             raise InputError(f"invalid answer {answer!r}", f"choose from {', '.join(question.choices)}")
-        latest = Answered(question.a, question.b, answer, assessor, seconds)
+        latest = Answered(question.a, question.b, answer, assessor, seconds, question.documents[2:])
         try:
             play = self._state.running.pop()
         except IndexError:  # this value was answered before, so its strategy has moved on: replay up to here
@@ -221,23 +183,23 @@ class Labelling:
         """What the answers imply; items are numbered as in ``items``."""
         number = {item: i for i, item in enumerate(self.items)}
         known = Known(len(self.items))
-        for a, b, answer, *_ in self.answers:
-            if b is not None:
+        for answered in self.answers:
+            if answered.b is None:
+                known.bad |= (answered.answer == GRADES[0]) << number[answered.a]
+            for _, a, b, answer, *_ in answered.preferences(""):
                 known.record(number[a], number[b], answer)
-            elif answer == GRADES[0]:
-                known.bad |= 1 << number[a]
         return known
 
     def judgments(self, query: str = "") -> Judgments:
         """The answers as judgments of a query."""
         grades: list[Grade] = []
         preferences: list[Preference] = []
-        for a, b, answer, assessor, seconds in self.answers:
-            time = nan if seconds is None else seconds
-            if b is None:
-                grades.append(Grade(query, a, GRADES.index(answer), assessor, time))
-            else:
-                preferences.append(Preference(query, a, b, cast(Answer, answer), assessor, time))
+        for answered in self.answers:
+            if answered.b is None:
+                time = nan if answered.seconds is None else answered.seconds
+                grade = GRADES.index(answered.answer)
+                grades.append(Grade(query, answered.a, grade, answered.assessor, time))
+            preferences += answered.preferences(query)
         return Judgments(tuple(grades), tuple(preferences))
 
     def __repr__(self) -> str:

@@ -94,8 +94,8 @@ def play(
         ask = next(running)
         while True:
             asked += 1
-            if ask.b is None:
-                raise InputError(f"strategy {strategy!r} asks for grades", "simulate one that compares pairs")
+            if ask.b is None or ask.rest:
+                raise InputError(f"strategy {strategy!r} does not ask pairs", "simulate one that does")
             pair = frozenset((ask.a, ask.b))
             read += len(pair - screen)
             screen = pair

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from itertools import cycle
 from typing import NamedTuple, Protocol
 
-from topkit.labelling.labelling import Labelling, Question
+from topkit.labelling.labelling import Labelling
+from topkit.labelling.question import Question
 
 
 class Verdict(NamedTuple):
-    """An answer and the seconds it took, if they were measured."""
+    """An answer, the seconds it took if they were measured, and how sure the judge is if it says so."""
 
     answer: str
     seconds: float | None = None
+    confidence: float | None = None
+    """The probability that the answer is right, as the judge sees it; an audit shows whether it is."""
+    assessor: str | None = None
+    """Who answered, if a judge passes questions on to others; None is the judge itself."""
 
 
 class Judge(Protocol):
@@ -37,9 +42,16 @@ def label(labelling: Labelling, judge: Judge, query: str = "") -> Labelling:
 def take_turns(labelling: Labelling, judges: Sequence[Judge], query: str = "") -> Labelling:
     """The labelling after several judges have answered its questions in turn."""
     for judge in cycle(judges):
-        question = labelling.question
-        if question is None:
+        if labelling.question is None:
             break
-        verdict = judge.judge(query, question)
-        labelling = labelling.answer(verdict.answer, judge.name, verdict.seconds)
+        labelling = answered_by(labelling, judge, query)
     return labelling
+
+
+def answered_by(labelling: Labelling, judge: Judge, query: str) -> Labelling:
+    """The labelling after the judge has answered its next question."""
+    question = labelling.question
+    if question is None:
+        return labelling
+    verdict = judge.judge(query, question)
+    return labelling.answer(verdict.answer, verdict.assessor or judge.name, verdict.seconds)

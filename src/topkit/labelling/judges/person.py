@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from topkit.labelling.contest import LETTERS
 from topkit.labelling.judges.judge import Verdict
-from topkit.labelling.labelling import Question
+from topkit.labelling.question import Question
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Person:
         if question.b is None:
             self.show(self.text(question.a))
         else:
-            self.show(f"A: {self.text(question.a)}")
-            self.show(f"B: {self.text(question.b)}")
+            for letter, document in zip(LETTERS, question.documents, strict=False):
+                self.show(f"{letter.upper()}: {self.text(document)}")
         while True:
             answer = self.read("Answer: ").strip().lower()
             if answer in question.choices:

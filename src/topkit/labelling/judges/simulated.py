@@ -7,8 +7,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from math import exp
 from random import Random
 
+from topkit.labelling.contest import LETTERS
 from topkit.labelling.judges.judge import Verdict
-from topkit.labelling.labelling import Question
+from topkit.labelling.question import Question
 from topkit.labelling.strategies.graded import GRADES
 
 
@@ -64,8 +65,21 @@ class SimulatedAssessor:
 
     def judge(self, query: str, question: Question) -> Verdict:
         """The answer by the hidden relevance, with errors."""
-        answer = self._grade(question.a) if question.b is None else self._prefer(question.a, question.b)
+        if question.b is None:
+            answer = self._grade(question.a)
+        elif len(question.documents) == 2:
+            answer = self._prefer(question.a, question.b)
+        else:
+            answer = self._best(question.documents)
         return Verdict(answer, self._time())
+
+    def _best(self, items: Sequence[str]) -> str:
+        """The best of several: the winner of comparisons one after another, with errors as in pairs."""
+        best = 0
+        for place in range(1, len(items)):
+            if self._prefer(items[best], items[place]) in ("b", "bad-a"):
+                best = place
+        return LETTERS[best]
 
     def _prefer(self, a: str, b: str) -> str:
         first, second = self.relevance[a], self.relevance[b]

@@ -12,6 +12,7 @@ from topkit.labelling.strategies.merge_insertion import merge_insertion
 from topkit.labelling.strategies.quicksort import quicksort
 from topkit.labelling.strategies.reliable import reliable
 from topkit.labelling.strategies.select_best import select_best
+from topkit.labelling.strategies.setwise import best_of
 
 STRATEGIES: dict[str, Strategy] = {
     "adaptive": adaptive,
@@ -23,6 +24,12 @@ STRATEGIES: dict[str, Strategy] = {
     "merge-insertion": merge_insertion,
     "quicksort": quicksort,
     "select-best": select_best,
+    "setwise-3": best_of(3),
+    "setwise-5": best_of(5),
+    "setwise-10": best_of(10),
     "graded": graded,
 }
 """Name → strategy."""
+
+PAIRWISE = tuple(name for name in STRATEGIES if not name.startswith(("setwise", "graded")))
+"""The strategies that compare two documents per question."""

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from topkit.data.settings import Setting
-from topkit.labelling import STRATEGIES
+from topkit.labelling.strategies import PAIRWISE
 from topkit.studies.assessors import AGREEMENT
 
 GRADES = "graded"
 """The strategy that grades documents instead of comparing them."""
+FOR_PEOPLE = (*PAIRWISE, GRADES)
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of the kind ``budget``."""
 
-    strategies: Annotated[tuple[str, ...], Setting("Labelling strategies.", choices=tuple(STRATEGIES))] = (
-        tuple(name for name in STRATEGIES if name != GRADES)
-    )
+    strategies: Annotated[tuple[str, ...], Setting("Labelling strategies.", choices=FOR_PEOPLE)] = PAIRWISE
     minutes: Annotated[tuple[int, ...], Setting("Assessor time.", low=1)] = (30, 60, 120, 240, 480, 960)
     k: Annotated[int, Setting("Documents per list that are put in order.", low=1)] = 10
     agreement: Annotated[
@@ -33,5 +32,5 @@ class Settings:
         Setting("Lower agreements, to see where the answer changes.", above=0.5, high=0.999),
     ] = (0.85, 0.8, 0.75, 0.7, 0.65)
     sweep_strategies: Annotated[
-        tuple[str, ...], Setting("Strategies to run at the lower agreements.", choices=tuple(STRATEGIES))
+        tuple[str, ...], Setting("Strategies to run at the lower agreements.", choices=FOR_PEOPLE)
     ] = ("adaptive",)

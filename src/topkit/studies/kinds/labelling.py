@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from topkit.data.settings import Setting
-from topkit.labelling import STRATEGIES, lower_bound
+from topkit.labelling import lower_bound
 from topkit.labelling.simulate import Scenario, simulate
+from topkit.labelling.strategies import PAIRWISE
 from topkit.reporting.plots import curves
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
@@ -18,16 +19,14 @@ from topkit.studies.results import Results
 from topkit.studies.spec import Study
 
 MEASURED = ("judgments", "documents_read", "found", "exact", "tau")
-COMPARING = tuple(name for name in STRATEGIES if name != "graded")
-"""The strategies that compare documents instead of grading them."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of the kind ``labelling``."""
 
-    strategies: Annotated[tuple[str, ...], Setting("The strategies to simulate.", choices=COMPARING)] = tuple(
-        name for name in COMPARING if name != "reliable"
+    strategies: Annotated[tuple[str, ...], Setting("The strategies to simulate.", choices=PAIRWISE)] = tuple(
+        name for name in PAIRWISE if name != "reliable"
     )
     lengths: Annotated[tuple[int, ...], Setting("Documents per list.", low=1)] = (20, 50)
     k: Annotated[int, Setting("Documents to put in order.", low=1)] = 10

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.errors import InputError
-from topkit.labelling.strategies import STRATEGIES
+from topkit.labelling.strategies import PAIRWISE
 from topkit.web.schema import candidate, document, labelling, project, topic
 from topkit.web.store.engine import insert_one
 
@@ -75,7 +75,7 @@ def check_project(values: Mapping[str, Any]) -> None:
 
 def pair_strategies() -> list[str]:
     """The names of the strategies that compare two documents."""
-    return [name for name in STRATEGIES if name != "graded"]
+    return list(PAIRWISE)
 
 
 # -- topics ------------------------------------------------------------------------------------------------

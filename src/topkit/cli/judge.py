@@ -1,0 +1,374 @@
+"""``topkit label judge`` and ``topkit label audit-judge``: language models as judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from topkit.cli.judge_options import (
+    Cache,
+    Concurrency,
+    Documents,
+    KeyVariable,
+    Logprobs,
+    Longest,
+    MaxMoney,
+    MaxRequests,
+    MaxTokens,
+    MaxUnclear,
+    Model,
+    ModelOptions,
+    Order,
+    Parameters,
+    PerMinute,
+    PriceList,
+    PromptFile,
+    Queries,
+    Structure,
+    Url,
+    document_texts,
+    query_texts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from topkit.data.judgments import Preference
+    from topkit.labelling import Labelling
+    from topkit.labelling.agreement.pairs import Pair
+    from topkit.labelling.audit import Trial
+    from topkit.labelling.judges import BiasedJudge, ChatJudge, RoutedJudge
+    from topkit.labelling.judges.together import OnAnswer
+
+
+def judge(
+    candidates: Annotated[Path, Argument(help="TREC run with the documents to judge; .gz too.")],
+    url: Url,
+    model: Model,
+    documents: Annotated[Path, Option(help="Documents: JSON Lines, CSV, TSV, TREC or Cranfield.")],
+    queries: Annotated[Path, Option(help="Queries: id, tab, text per line; or JSON Lines.")],
+    out: Annotated[Path, Option(help="Write the judgments as CSV.")],
+    qrels: Annotated[Path | None, Option(help="Also write the top k as qrels with grades k … 1.")] = None,
+    k: Annotated[int, Option(min=1, help="Number of places to fill.")] = 10,
+    depth: Annotated[int, Option(min=1, help="Documents per query that are judged, best scores first.")] = 50,
+    strategy: Annotated[
+        str, Option(help="Strategy; setwise-5 asks for the best of five, graded for grades.")
+    ] = ("adaptive"),
+    prior: Annotated[bool, Option(help="Use the order of the run as a prior.")] = True,
+    seed: Annotated[int, Option(help="Seed of the strategy.")] = 0,
+    people: Annotated[
+        Path | None, Option(help="CSV of people's answers to questions that the model was not sure of.")
+    ] = None,
+    ask_people: Annotated[
+        Path | None, Option(help="Write the questions for people as CSV: unsure ones, and a share to check.")
+    ] = None,
+    sure: Annotated[
+        float, Option(min=0, max=1, help="Confidence from which on the model's answer counts.")
+    ] = 0.9,
+    check: Annotated[float, Option(min=0, max=1, help="Share of sure answers that people check.")] = 0.05,
+    key_variable: KeyVariable = None,
+    prompt: PromptFile = None,
+    order: Order = "both",
+    longest: Longest = 2000,
+    parameters: Parameters = None,
+    structure: Structure = "auto",
+    logprobs: Logprobs = False,
+    concurrency: Concurrency = 8,
+    per_minute: PerMinute = None,
+    max_requests: MaxRequests = 1000,
+    max_tokens: MaxTokens = None,
+    max_money: MaxMoney = None,
+    prices: PriceList = "",
+    max_unclear: MaxUnclear = 0.05,
+    cache: Cache = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Send nothing; count requests and tokens.")] = False,
+) -> None:
+    """Label the top k of every query with a language model.
+
+    Replies are kept in a cache beside the output, so a run that was interrupted continues where it was.
+
+    Example: `topkit label judge run.txt --url http://localhost:8000/v1 --model qwen --documents docs.jsonl
+    --queries queries.tsv --k 10 --out judgments.csv --dry-run`
+    """
+    from topkit.labelling import write_judgments_csv
+    from topkit.labelling.judges import label_all
+
+    kept = out.with_name(f"{out.name}.replies.jsonl") if cache is None else cache
+    options = ModelOptions(
+        url,
+        model,
+        key_variable,
+        prompt,
+        order,
+        longest,
+        parameters,
+        structure,
+        logprobs,
+        concurrency,
+        per_minute,
+        max_requests,
+        max_tokens,
+        max_money,
+        prices,
+        max_unclear,
+        None if dry_run else kept,
+        dry_run,
+    )
+    tasks = _tasks(candidates, depth, k, strategy, seed, prior)
+    wanted = {document for task in tasks.values() for document in task.items}
+    chat = options.judge(document_texts(documents, wanted), query_texts(queries, tasks))
+    routed = (
+        _routed(chat, people, sure, check, seed) if people is not None or ask_people is not None else None
+    )
+    with chat, _progress(chat, tasks) as on_answer:
+        done = label_all(tasks, routed or chat, on_answer=on_answer)
+    print(f"{_counted(tasks)}: {chat.summary()}")
+    if dry_run:
+        return
+    from topkit.data.judgments import joined_judgments
+
+    write_judgments_csv(joined_judgments([lab.judgments(query) for query, lab in done.items()]), out)
+    if qrels is not None:
+        _write_qrels(done, qrels)
+    if routed is not None:
+        _report_routing(routed, ask_people)
+
+
+def _tasks(
+    candidates: Path, depth: int, k: int, strategy: str, seed: int, prior: bool
+) -> dict[str, Labelling]:
+    """Query → the labelling of its best candidates."""
+    from topkit.data.trec import read_run
+    from topkit.labelling import Labelling
+
+    run = read_run(candidates, compiled=False)
+    tasks: dict[str, Labelling] = {}
+    for number, query in enumerate(run):
+        ranked = [document for document, _ in sorted(run[query], key=lambda row: -row[1])][:depth]
+        tasks[query] = Labelling(ranked, k, strategy, seed + number, ranked if prior else None)
+    return tasks
+
+
+def _counted(tasks: dict[str, Labelling]) -> str:
+    from topkit.reporting.words import counted
+
+    return counted(len(tasks), "query")
+
+
+@contextmanager
+def _progress(chat: ChatJudge, tasks: dict[str, Labelling]) -> Iterator[OnAnswer]:
+    """A progress bar over questions, with the cost so far and to come; yields the function to call."""
+    from topkit.reporting.progress import NO_NUMBER, progress
+
+    asked = dict.fromkeys(tasks, 0)
+    likely = {query: task.progress.likely for query, task in tasks.items()}
+    with progress("Judging", lines=True) as report:
+
+        def on_answer(query: str, labelling: Labelling) -> None:
+            state = labelling.progress
+            asked[query], likely[query] = state.asked, state.likely
+            done, to_come = sum(asked.values()), sum(likely.values())
+            report(chat.summary(to_come), done, round(done + to_come), NO_NUMBER)
+
+        yield on_answer
+
+
+def _routed(chat: ChatJudge, people: Path | None, sure: float, check: float, seed: int) -> RoutedJudge:
+    from topkit.labelling import read_preferences_csv
+    from topkit.labelling.judges import RecordedJudge, RoutedJudge
+
+    answers = read_preferences_csv(people)[0].preferences if people is not None else ()
+    return RoutedJudge(chat, RecordedJudge("people", answers), sure=sure, check=check, seed=seed)
+
+
+def _report_routing(routed: RoutedJudge, ask_people: Path | None) -> None:
+    """Print what the model's share cost, and write the questions for people."""
+    import csv
+
+    from topkit.data.files import text_writer
+    from topkit.labelling.files import PREFERENCE_COLUMNS
+    from topkit.reporting.words import counted
+
+    print(str(routed.cost()))
+    waiting = list(dict.fromkeys((query, question.documents) for query, question in routed.waiting))
+    if ask_people is not None:
+        with text_writer(ask_people) as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow(PREFERENCE_COLUMNS)
+            writer.writerows(
+                [query, *documents, "", "", ""] for query, documents in waiting if len(documents) == 2
+            )
+    if waiting:
+        where = (
+            "" if ask_people is None else f"; fill the column answer of {ask_people} and give it as --people"
+        )
+        print(f"{counted(len(waiting), 'question')} for people{where}")
+
+
+def _write_qrels(done: dict[str, Labelling], path: Path) -> None:
+    from topkit.data.files import text_writer
+
+    with text_writer(path) as stream:
+        for query, lab in done.items():
+            if lab.result is not None:
+                for item, grade in zip(lab.items, lab.result.labels(lab.items), strict=True):
+                    stream.write(f"{query} 0 {item} {grade:.0f}\n")
+
+
+def audit_judge(
+    people: Annotated[
+        Path,
+        Argument(
+            help="Preferences of people: CSV (query, a, b, answer, assessor), or lines `topic A B winner`."
+        ),
+    ],
+    recorded: Annotated[
+        Path | None,
+        Option(help="CSV of the judge's answers; document a was shown first. Repeats are allowed."),
+    ] = None,
+    simulate: Annotated[str, Option(help="A simulated judge: flips=0.15,position=0.1,length=0.02.")] = "",
+    pairs: Annotated[int, Option(min=1, help="Pairs to ask about.")] = 200,
+    repeats: Annotated[int, Option(min=1, help="How often each order is asked.")] = 2,
+    seed: Annotated[int, Option(help="Seed of the choice of pairs.")] = 0,
+    columns: Annotated[str, Option(help="Column names of PEOPLE: query=Input.query,a=Input.docA,…")] = "",
+    answers: Annotated[str, Option(help="Words of PEOPLE for the answers: s=tie,left=a,…")] = "",
+    out: Annotated[Path | None, Option(help="Write the report with plots as HTML.")] = None,
+    documents: Documents = None,
+    queries: Queries = None,
+    url: Url = "",
+    model: Model = "",
+    key_variable: KeyVariable = None,
+    prompt: PromptFile = None,
+    longest: Longest = 2000,
+    parameters: Parameters = None,
+    structure: Structure = "auto",
+    logprobs: Logprobs = False,
+    concurrency: Concurrency = 8,
+    per_minute: PerMinute = None,
+    max_requests: MaxRequests = 1000,
+    max_tokens: MaxTokens = None,
+    max_money: MaxMoney = None,
+    prices: PriceList = "",
+    max_unclear: MaxUnclear = 0.05,
+    cache: Cache = None,
+) -> None:
+    """Audit a judge before trusting it: biases, consistency, agreement with people, calibration.
+
+    The judge is a model (--url, --model, --documents, --queries), recorded answers (--recorded) or a
+    simulation (--simulate).
+
+    Example: `topkit label audit-judge people.csv --recorded model.csv --documents docs.jsonl --out a.html`
+    """
+    from topkit.labelling.agreement.pairs import pairs_judged
+    from topkit.labelling.audit import audit, audit_page, audit_report
+    from topkit.labelling.audit.trials import sample_pairs
+
+    preferences = _people(people, columns, answers)
+    chosen = sample_pairs(pairs_judged(preferences), pairs, seed)
+    wanted = {document for pair in chosen for document in (pair.a, pair.b)}
+    options = ModelOptions(
+        url,
+        model,
+        key_variable,
+        prompt,
+        "both",
+        longest,
+        parameters,
+        structure,
+        logprobs,
+        concurrency,
+        per_minute,
+        max_requests,
+        max_tokens,
+        max_money,
+        prices,
+        max_unclear,
+        cache,
+    )
+    if recorded is not None:
+        trials, wanted = _recorded(recorded)
+    texts = document_texts(documents, wanted) if documents is not None else None
+    if recorded is None:
+        trials = _asked(options, chosen, repeats, preferences, simulate, texts, queries)
+    lengths = (
+        None if texts is None else {document: float(len(text.split())) for document, text in texts.items()}
+    )
+    found = audit(trials, preferences, None if lengths is None else lengths.__getitem__)
+    print(audit_report(found))
+    if out is not None:
+        audit_page(found, f"Audit of {model or recorded or 'a simulated judge'}").write(out)
+
+
+def _people(path: Path, columns: str, answers: str) -> Sequence[Preference]:
+    from topkit.cli.label import mapping
+    from topkit.data.preferences import read_preferences
+    from topkit.labelling import read_preferences_csv
+
+    if path.name.removesuffix(".gz").endswith(".csv"):
+        return read_preferences_csv(path, mapping(columns, "columns"), mapping(answers, "answers"))[
+            0
+        ].preferences
+    return read_preferences(path).preferences
+
+
+def _recorded(path: Path) -> tuple[list[Trial], set[str]]:
+    """The trials of a file, and their documents."""
+    from topkit.labelling.audit import trials_of
+
+    trials = trials_of(_people(path, "", ""))
+    return trials, {document for trial in trials for document in (trial.first, trial.second)}
+
+
+def _asked(
+    options: ModelOptions,
+    pairs: Sequence[Pair],
+    repeats: int,
+    people: Sequence[Preference],
+    simulate: str,
+    texts: dict[str, str] | None,
+    queries: Path | None,
+) -> list[Trial]:
+    """Trials of a simulated judge or of a model."""
+    from topkit.data import InputError
+    from topkit.labelling.audit import ask_trials
+    from topkit.reporting.progress import progress, stepper
+
+    with progress("Asking", lines=True) as report:
+        step = stepper(report, 2 * repeats * len(pairs))
+        if simulate:
+            return ask_trials(_simulated(simulate, people, texts), pairs, repeats, step)
+        if not options.url or not options.model or texts is None or queries is None:
+            raise InputError(
+                "there is no judge to audit",
+                "give --recorded, --simulate, or --url, --model, --documents and --queries",
+            )
+        with options.judge(texts, query_texts(queries, {pair.query for pair in pairs})) as chat:
+            trials = ask_trials(chat, pairs, repeats, step)
+            print(chat.summary())
+    return trials
+
+
+def _simulated(text: str, people: Sequence[Preference], texts: dict[str, str] | None) -> BiasedJudge:
+    """A simulated judge that knows what most people prefer."""
+    from topkit.cli.label import mapping
+    from topkit.data import InputError
+    from topkit.labelling.judges import BiasedJudge
+
+    faults = mapping(text, "simulate")
+    unknown = sorted(set(faults) - {"flips", "position", "length"})
+    if unknown:
+        raise InputError(f"unknown fault {unknown[0]!r}", "choose from flips, position, length")
+    try:
+        values = {name: float(value) for name, value in faults.items()}
+    except ValueError:
+        raise InputError(f"invalid --simulate {text!r}", "write numbers: flips=0.15,position=0.1") from None
+    if values.get("length") and texts is None:
+        raise InputError("a length bias needs the lengths of documents", "give --documents")
+    lengths = {document: float(len(body.split())) for document, body in (texts or {}).items()}
+    return BiasedJudge.of_people(
+        "simulated", people, lengths=lambda document: lengths.get(document, 1.0), **values
+    )

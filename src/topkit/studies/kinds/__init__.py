@@ -14,6 +14,7 @@ from topkit.studies.kinds.fusion import FUSION
 from topkit.studies.kinds.grades import GRADES
 from topkit.studies.kinds.labelling import LABELLING
 from topkit.studies.kinds.learning_curve import LEARNING_CURVE
+from topkit.studies.kinds.loop import LOOP_KIND
 from topkit.studies.kinds.sigma import SIGMA
 from topkit.studies.kinds.top_k import TOP_K
 
@@ -29,5 +30,6 @@ KINDS: dict[str, Kind[Any, Any]] = {
     "labelling": LABELLING,
     "budget": BUDGET,
     "clicks": CLICKS,
+    "loop": LOOP_KIND,
 }
 """Name → kind of study."""

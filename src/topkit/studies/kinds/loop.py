@@ -1,0 +1,141 @@
+"""loop: how many minutes does a loop need to reach what the published strategy reaches in four hours?
+
+Training queries are labelled by simulated assessors (see :mod:`topkit.studies.assessors`), by the published
+strategy and by loops that learn while they label. The rankers are tested on the test part, which no decision
+has seen. The unbiased estimate of each loop is compared with its true value on the validation and test parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topkit.data import InputError
+from topkit.loop import LabellingLoop, LoopSettings
+from topkit.rankers import Learner, ranker
+from topkit.studies.assessors import AGREEMENT, Floats, Noise, asked_pairs, calibrated, relevance
+from topkit.studies.cell import Cell, Outcome
+from topkit.studies.fits import Fit, fit_cell, measure_test, turns
+from topkit.studies.kind import Code, Kind
+from topkit.studies.kinds.loop_settings import PLANS, PUBLISHED, Settings
+from topkit.studies.kinds.loop_show import show
+from topkit.studies.loop_runs import Moment, RelevanceJudge, loop_moments, published_moments, true_agreement
+from topkit.studies.sources import FoldData, FoldSpec, load
+from topkit.studies.spec import Study
+
+
+@dataclass(frozen=True)
+class LoopFit(Fit):
+    """A labelling by one plan, with a measurement at each of these minutes."""
+
+    plan: str
+    error: float
+    minutes: tuple[int, ...]
+    k: int
+
+
+def cells(study: Study[Settings]) -> Iterator[Cell[LoopFit]]:
+    """One labelling per data set, ranker, plan, error rate, fold and seed."""
+    settings = study.settings
+    for source in study.data:
+        if source.truth not in ("teacher", "order"):
+            raise InputError(
+                f"the data set {source.name!r} has no full order",
+                'set its truth = "teacher" or truth = "order" (random within a grade)',
+            )
+    ends = {PUBLISHED: settings.published_minutes} | dict.fromkeys(settings.plans, settings.minutes)
+    for turn, contestant in product(turns(study), study.rankers):
+        for error, (plan, end) in product(settings.errors, ends.items()):
+            yield fit_cell(
+                study,
+                turn,
+                contestant,
+                {"ranker": contestant.name, "plan": plan, "error": error},
+                LoopFit,
+                plan=plan,
+                error=error,
+                minutes=tuple(range(settings.every, end + 1, settings.every)),
+                k=settings.k,
+            )
+
+
+def compute(cell: Cell[LoopFit]) -> Outcome:
+    """Label by the plan and measure the ranker on the test part every few minutes."""
+    work = cell.work
+    data = load(work.data, cell.files)
+    files = tuple(sorted(cell.files.items()))
+    values, pairs = _relevance(work.data, files, work.k)
+    agreement = (1 - work.error) ** 2 + work.error**2
+    noise = calibrated(data.labelled.train, values, pairs, agreement, AGREEMENT["grades"])
+    template = ranker(work.ranker, **{"seed": work.seed, **work.settings})
+    columns: dict[str, list[Any]] = {"minutes": [], "metric": [], "value": []}
+    last: Moment | None = None
+    for moment in _moments(work, data, values, noise, template):
+        measures = {"queries": float(moment.queries), **_test(work, data, moment.fitted)}
+        columns["minutes"] += [int(moment.minutes)] * len(measures)
+        columns["metric"] += measures
+        columns["value"] += measures.values()
+        last = moment
+    facts = {} if last is None or last.loop is None else _estimate(data, noise.comparing, last)
+    return Outcome(columns, facts)
+
+
+def _moments(
+    work: LoopFit, data: FoldData, values: Floats, noise: Noise, template: Learner
+) -> Iterator[Moment]:
+    train = data.labelled.train
+    if work.plan == PUBLISHED:
+        return published_moments(train, values, noise, template, work.k, work.seed, work.minutes)
+    judge = RelevanceJudge(train, values, noise.comparing, work.seed)
+    settings = LoopSettings(**PLANS[work.plan])
+    loop = LabellingLoop(train, judge, template, float(work.minutes[-1]), settings, work.seed)
+    return loop_moments(loop, work.minutes)
+
+
+def _test(work: LoopFit, data: FoldData, fitted: Learner | None) -> dict[str, float]:
+    """Metric → its mean over the test queries; without a ranker, that of the order of the files."""
+    ordered, graded = data.learn.test, data.labelled.test
+    scores = np.zeros(len(graded)) if fitted is None else fitted.ordering_scores(graded)
+    per_query = measure_test(ordered, graded, scores, work.metrics, work.convention)
+    return {name: float(value.mean()) for name, value in per_query.items()}
+
+
+def _estimate(data: FoldData, noise: float, last: Moment) -> dict[str, Any]:
+    """The unbiased estimate at the end of a loop and its true value on queries that the loop never saw."""
+    if last.loop is None or last.fitted is None or last.loop.estimate is None:
+        return {}
+    truths = [
+        true_agreement(graded, relevance(graded, ordered), noise, last.fitted.ordering_scores(graded))
+        for graded, ordered in zip(data.labelled[1:], data.learn[1:], strict=True)
+    ]
+    counts = [part.n_queries for part in data.labelled[1:]]
+    return {
+        "estimate": list(last.loop.estimate),
+        "truth": float(np.average(truths, weights=counts)),
+        "checks": sum(decision.purpose == "check" for decision in last.loop.decisions),
+    }
+
+
+@lru_cache(maxsize=2)
+def _relevance(
+    spec: FoldSpec, files: tuple[tuple[str, str], ...], k: int
+) -> tuple[Floats, NDArray[np.int64]]:
+    """For the training documents of a fold: their relevance, and the pairs that a labelling asks."""
+    data = load(spec, dict(files))
+    values = relevance(data.labelled.train, data.learn.train)
+    return values, asked_pairs(data.labelled.train, values, k)
+
+
+LOOP_KIND = Kind(
+    summary="minutes that a labelling loop needs to reach what the published strategy reaches",
+    code=Code(Settings, LoopFit, cells, compute, show),
+    metrics=("ndcg@10", "kndcg@10"),
+    rankers=("ranksvm",),
+    truth="teacher",
+)

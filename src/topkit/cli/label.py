@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli import label_store
+from topkit.cli import label_plan, label_store
 
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Scenario
@@ -20,6 +20,7 @@ app.command("export")(label_store.export)
 app.command("backup")(label_store.backup)
 app.command("restore")(label_store.restore)
 app.command("doctor")(label_store.doctor)
+app.command("plan", no_args_is_help=True)(label_plan.plan)
 
 
 @app.command()

@@ -1,9 +1,9 @@
 """The unbiased estimate: random pairs of documents from random queries that the ranker never learns from.
 
 The loop learns from queries and documents that it chose itself, so its success on them says little about
-other queries. A random share of the queries is therefore set aside before the first question. From them, pairs
-of random documents are asked. The share of these pairs that the ranker orders as the judges do is an unbiased
-estimate of its agreement with the judges on a random pair of a random query.
+other queries. A random share of the queries is therefore set aside before the first question. Judges compare
+random pairs of their documents. The share of these pairs that the ranker orders as the judges do is an
+unbiased estimate of its agreement with the judges on a random pair of a random query.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from topkit.data import Dataset
 from topkit.loop.events import Interval
 from topkit.scorers import Floats
 
+RESERVED = 0.1
+"""The share of the queries that are set aside."""
 QUANTILE = 1.959964
 """The 97.5 % quantile of the standard normal distribution."""
 
@@ -33,17 +35,17 @@ class Checked(NamedTuple):
 
 
 def reserved_queries(queries: Dataset, share: float, seed: int) -> NDArray[np.int64]:
-    """A random share of the queries with at least two documents, in random order; at least one if share > 0."""
+    """A random tenth of the queries that have two or more documents, in random order; none if share is 0."""
     eligible = np.flatnonzero(queries.lengths >= 2)
-    count = min(max(round(share * len(eligible)), 1), len(eligible) - 1) if share > 0 else 0
+    count = min(max(round(RESERVED * len(eligible)), 1), len(eligible) - 1) if share > 0 else 0
     return np.random.default_rng([seed, 0]).permutation(eligible)[: max(count, 0)]
 
 
 def estimate(scores: Floats, checked: Sequence[Checked]) -> Interval | None:
-    """The mean over queries of the agreement with their answers, and its 95 % interval; None if there is none.
+    """The mean over queries of the agreement with their answers, and its 95 % interval; None without any.
 
-    Equal scores and ties count half. The interval is Wilson's for the number of queries, which is slightly too
-    wide if a query has several pairs.
+    Equal scores and ties count half. The interval is Wilson's for the number of queries, which is slightly
+    too wide if a query has several pairs.
 
     >>> print(estimate(np.array([2.0, 1.0]), [Checked(0, 0, 1, False)]))
     1.000 [0.207, 1.000]

@@ -2,7 +2,7 @@
 
 Many shallow labellings teach a ranker more than a few deep ones, as long as there are queries left. So the
 time that is left is spread over the queries that are left in this round: a list gets the deepest labelling
-that its part of the time pays for, and never less than the best of eight.
+that its part of the time pays for, and never less than the best two of eight.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Depth(NamedTuple):
     why: str
 
 
-DEPTHS = ((1, 8), (1, 16), (3, 16), (3, 24), (5, 32), (10, 50))
+DEPTHS = ((2, 8), (2, 16), (3, 24), (5, 32), (10, 50))
 """(k, candidates) from shallow to deep; beyond the last, the top ten of all documents."""
 
 
@@ -33,9 +33,9 @@ def choose_depth(settings: LoopSettings, documents: int, questions: float) -> De
     """The depth for a list of this many documents, if its part of the time pays for this many questions.
 
     >>> choose_depth(LoopSettings(), documents=20, questions=1.8)[:2]
-    (1, 8)
-    >>> choose_depth(LoopSettings(), documents=150, questions=16.0)[:2]
-    (1, 16)
+    (2, 8)
+    >>> choose_depth(LoopSettings(), documents=150, questions=20.0)[:2]
+    (2, 16)
     >>> choose_depth(LoopSettings(k=10), documents=150, questions=16.0)
     Depth(k=10, candidates=150, why='top 10 of 150: set by the user')
     """
@@ -58,8 +58,8 @@ def choose_depth(settings: LoopSettings, documents: int, questions: float) -> De
 def expected_questions(k: int, candidates: int) -> float:
     """About the number of questions that a labelling asks; no strategy can promise fewer.
 
-    >>> expected_questions(1, 8)
-    7.0
+    >>> expected_questions(2, 8)
+    9.0
     """
     return lower_bound(candidates, k)
 

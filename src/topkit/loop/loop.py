@@ -49,7 +49,8 @@ class LabellingLoop:
     - ``budget``: the time of the judges in minutes.
 
     >>> from topkit.labelling import SimulatedAssessor
-    >>> data = Dataset.build([[1.0], [2.0], [3.0]] * 2, [0] * 6, ["p"] * 3 + ["q"] * 3, doc_ids=list("abcdef"))
+    >>> X, qid = [[1.0], [2.0], [3.0]] * 2, ["p"] * 3 + ["q"] * 3
+    >>> data = Dataset.build(X, [0] * 6, qid, doc_ids=list("abcdef"))
     >>> judge = SimulatedAssessor.of_order("ann", "cbafed")
     >>> loop = LabellingLoop(data, judge, budget=1, settings=LoopSettings(check_share=0)).run()
     >>> len(loop.answers), loop.stopped

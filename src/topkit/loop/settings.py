@@ -11,24 +11,24 @@ from topkit.labelling import STRATEGIES
 SECONDS_PER_ANSWER = 5.51
 """The published time per preference (Niu et al., SIGIR 2012), for judges that do not report their time."""
 
-Choose = Literal["promise", "uncertainty", "change", "coverage", "random"]
+Choose = Literal["random", "uncertainty", "change", "coverage", "promise"]
 
 
 @dataclass(frozen=True)
 class LoopSettings:
     """How a :class:`~topkit.loop.LabellingLoop` decides.
 
-    >>> LoopSettings(choose="random", k=10, candidates=None).k
+    >>> LoopSettings(choose="uncertainty", k=10).k
     10
     """
 
     choose: Annotated[
         Choose,
         Setting(
-            "Which query next: where the best documents are expected to stand out, by the uncertainty of its "
-            "order, the expected change of the ranker, its distance from labelled queries, or at random."
+            "Which query next: at random, by the uncertainty of its order, the expected change of the ranker, "
+            "its distance from labelled queries, or where the best documents are expected to stand out."
         ),
-    ] = "promise"
+    ] = "random"
     k: Annotated[
         int | None, Setting("Documents per list that are put in order; none lets the loop decide.", low=1)
     ] = None
@@ -51,8 +51,8 @@ class LoopSettings:
     batch: Annotated[int, Setting("Queries between two fits of the ranker.", low=1)] = 8
     check_share: Annotated[
         float,
-        Setting("Share of queries and answers that are kept for the unbiased estimate.", low=0.0, high=0.5),
-    ] = 0.1
+        Setting("Share of the answers that are spent on the unbiased estimate.", low=0.0, high=0.5),
+    ] = 0.05
     least_gain: Annotated[
         float | None,
         Setting(

@@ -50,6 +50,7 @@ def cells(study: Study[Settings]) -> Iterator[Cell[LoopFit]]:
                 'set its truth = "teacher" or truth = "order" (random within a grade)',
             )
     ends = {PUBLISHED: settings.published_minutes} | dict.fromkeys(settings.plans, settings.minutes)
+    steps = {PUBLISHED: 2 * settings.every} | dict.fromkeys(settings.plans, settings.every)
     for turn, contestant in product(turns(study), study.rankers):
         for error, (plan, end) in product(settings.errors, ends.items()):
             yield fit_cell(
@@ -60,7 +61,7 @@ def cells(study: Study[Settings]) -> Iterator[Cell[LoopFit]]:
                 LoopFit,
                 plan=plan,
                 error=error,
-                minutes=tuple(range(settings.every, end + 1, settings.every)),
+                minutes=tuple(range(steps[plan], end + 1, steps[plan])),
                 k=settings.k,
             )
 

@@ -14,20 +14,25 @@ LOOP = "loop"
 
 PLANS: Mapping[str, Mapping[str, Any]] = {
     LOOP: {},
-    "query alone": {"k": 10, "start": "nowhere", "strategy": "heap", "check_share": 0.0},
-    "depth alone": {"choose": "random", "start": "nowhere", "strategy": "heap", "check_share": 0.0},
-    "start alone": {"choose": "random", "k": 10, "check_share": 0.0},
-    "pairs alone": {
-        "choose": "random",
+    "query alone": {
+        "choose": "uncertainty",
         "k": 10,
         "start": "nowhere",
         "strategy": "heap",
         "check_share": 0.0,
     },
-    "random": {"choose": "random"},
+    "depth alone": {"start": "nowhere", "strategy": "heap", "check_share": 0.0},
+    "start alone": {"k": 10, "check_share": 0.0},
+    "pairs alone": {
+        "k": 10,
+        "start": "nowhere",
+        "strategy": "heap",
+        "check_share": 0.0,
+    },
     "uncertainty": {"choose": "uncertainty"},
     "change": {"choose": "change"},
     "coverage": {"choose": "coverage"},
+    "promise": {"choose": "promise"},
 }
 """Name → what differs from the settings of a loop."""
 
@@ -38,7 +43,9 @@ class Settings:
 
     minutes: Annotated[int, Setting("Assessor time of each loop.", low=10)] = 120
     published_minutes: Annotated[int, Setting("Assessor time of the published strategy.", low=10)] = 240
-    every: Annotated[int, Setting("Minutes between two measurements.", low=1)] = 10
+    every: Annotated[
+        int, Setting("Minutes between two measurements; twice that for the published strategy.", low=1)
+    ] = 10
     errors: Annotated[tuple[float, ...], Setting("Error rates of an assessor.", above=0.0, high=0.49)] = (
         0.05,
         0.15,

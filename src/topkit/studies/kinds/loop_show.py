@@ -58,7 +58,7 @@ def _minutes_table(study: Study[Settings], name: str, results: Results, which: s
             rows.append((row, tuple(values)))
     note = (
         f"{name}: {which}. Target: what the published strategy (heap, top {settings.k} of all documents, "
-        f"queries in random order) reaches in {end} minutes. Minutes: until the mean over folds first reaches "
+        f"queries in random order) reaches in {end} minutes. Minutes: until the mean over folds reaches "
         f"the target, mean of {len(study.seeds)} seeds and its 95 % interval; a seed that does not reach it "
         f"counts as the last minute measured. Differences are paired by seed"
     )

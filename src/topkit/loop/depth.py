@@ -1,8 +1,8 @@
 """How deep: how many documents of a list are compared, and how many places are put in order.
 
-Many shallow labellings teach a ranker more than a few deep ones, as long as there are queries left. So the
-time that is left is spread over the queries that are left in this round: a list gets the deepest labelling
-that its part of the time pays for, and never less than the best two of eight.
+Many brief labellings teach a ranker more than a few deep ones. So every list is first labelled briefly, and
+when all have been, a second time with other candidates, which the ranker can choose better by then. Only
+when a ranker has seen every list twice does it pay to go deeper.
 """
 
 from __future__ import annotations
@@ -25,33 +25,31 @@ class Depth(NamedTuple):
     why: str
 
 
-DEPTHS = ((2, 8), (2, 16), (3, 24), (5, 32), (10, 50))
-"""(k, candidates) from shallow to deep; beyond the last, the top ten of all documents."""
+DEPTHS = ((2, 8), (2, 8), (3, 16), (5, 32), (10, 50))
+"""(k, candidates) of the first rounds through all queries; after them, the top ten of all documents."""
 
 
-def choose_depth(settings: LoopSettings, documents: int, questions: float) -> Depth:
-    """The depth for a list of this many documents, if its part of the time pays for this many questions.
+def choose_depth(settings: LoopSettings, documents: int, round_: int) -> Depth:
+    """The depth for a list of this many documents in this round through the queries, from 0.
 
-    >>> choose_depth(LoopSettings(), documents=20, questions=1.8)[:2]
+    >>> choose_depth(LoopSettings(), documents=20, round_=0)[:2]
     (2, 8)
-    >>> choose_depth(LoopSettings(), documents=150, questions=20.0)[:2]
-    (2, 16)
-    >>> choose_depth(LoopSettings(k=10), documents=150, questions=16.0)
+    >>> choose_depth(LoopSettings(), documents=20, round_=2)[:2]
+    (3, 16)
+    >>> choose_depth(LoopSettings(k=10), documents=150, round_=0)
     Depth(k=10, candidates=150, why='top 10 of 150: set by the user')
     """
     if settings.k is not None or settings.candidates is not None:
-        k = settings.k or 1
         candidates = min(documents, settings.candidates or documents)
-        return Depth(min(k, candidates), candidates, f"top {k} of {candidates}: set by the user")
-    menu = [(min(k, documents), min(c, documents)) for k, c in (*DEPTHS, (10, documents))]
-    k, candidates = menu[0]
-    for deeper in menu[1:]:
-        if expected_questions(*deeper) <= questions:
-            k, candidates = deeper
-    if expected_questions(k, candidates) > questions:
-        why = f"the time left pays for {questions:.1f} questions per query, so every list is labelled briefly"
-    else:
-        why = f"the time left pays for {questions:.1f} questions for each query that is left"
+        k = min(settings.k or DEPTHS[0][0], candidates)
+        return Depth(k, candidates, f"top {k} of {candidates}: set by the user")
+    k, candidates = DEPTHS[round_] if round_ < len(DEPTHS) else (10, documents)
+    k, candidates = min(k, documents), min(candidates, documents)
+    why = "briefly, because many brief labellings teach more than a few deep ones"
+    if round_:
+        times = "once" if round_ == 1 else f"{round_} times"
+        how = "again with other candidates" if DEPTHS[min(round_, 1)] == (k, candidates) else "deeper"
+        why = f"{how}, because every query has been labelled {times}"
     return Depth(k, candidates, f"top {k} of {candidates}: {why}")
 
 

@@ -54,7 +54,7 @@ class LabellingLoop:
     >>> judge = SimulatedAssessor.of_order("ann", "cbafed")
     >>> loop = LabellingLoop(data, judge, budget=1, settings=LoopSettings(check_share=0)).run()
     >>> len(loop.answers), loop.stopped
-    (10, 'the budget of 1 minutes does not pay for the next query (11 s)')
+    (10, 'the budget of 1 minutes does not pay for the next query (14 s)')
     >>> loop.fitted.rank(data)["q"][0][0]
     'f'
     """

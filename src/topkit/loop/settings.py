@@ -25,8 +25,8 @@ class LoopSettings:
     choose: Annotated[
         Choose,
         Setting(
-            "Which query next: at random, by the uncertainty of its order, the expected change of the ranker, "
-            "its distance from labelled queries, or where the best documents are expected to stand out."
+            "Which query next: at random, by the uncertainty of its order, the expected change of the "
+            "ranker, its distance from labelled queries, or where the best documents should stand out."
         ),
     ] = "random"
     k: Annotated[

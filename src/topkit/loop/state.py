@@ -177,7 +177,7 @@ def next_events(state: State) -> list[Event]:
         if gain is not None and settings.least_gain is not None and gain.high < settings.least_gain:
             why = f"another hour is expected to gain {gain}, less than {settings.least_gain:g}"
             return [*events, Stopped(why)]
-    decisions = next_decisions(state, left)
+    decisions = next_decisions(state)
     if not decisions:
         return [*events, Stopped("no query has two documents to compare")]
     needed = expected_seconds(settings, decisions[0])
@@ -195,7 +195,7 @@ def _out_of_time(budget: float, needed: float) -> Stopped:
     return Stopped(f"the budget of {budget:g} minutes does not pay for the next query ({needed:.0f} s)")
 
 
-def next_decisions(state: State, seconds_left: float) -> list[Decision]:
+def next_decisions(state: State) -> list[Decision]:
     """The next batch of queries, each with its depth and its start."""
     task, settings = state.task, state.task.settings
     if not len(task.learnable):
@@ -205,18 +205,17 @@ def next_decisions(state: State, seconds_left: float) -> list[Decision]:
     left = task.learnable[times == round_]
     situation = Situation(task.template, task.queries, state.done, state.scores, task.seed)
     chosen = choose_queries(situation, settings.choose, left, min(settings.batch, len(left)))
-    questions = (1 - settings.check_share) * max(seconds_left, 0.0) / settings.seconds / len(left)
-    decisions = [_train_decision(state, query, why, questions, round_) for query, why in chosen]
+    decisions = [_train_decision(state, query, why, round_) for query, why in chosen]
     return _with_checks(state, decisions)
 
 
-def _train_decision(state: State, query: int, why: str, questions: float, round_: int) -> Decision:
+def _train_decision(state: State, query: int, why: str, round_: int) -> Decision:
     task, settings = state.task, state.task.settings
     items = task.items(query)
     seed = _seed(task, query, round_)
     first = int(task.queries.ptr[query])
     scores = None if state.scores is None else state.scores[first : first + len(items)]
-    depth = choose_depth(settings, len(items), questions)
+    depth = choose_depth(settings, len(items), round_)
     chance = np.random.default_rng(seed)
     chosen = choose_candidates(scores, len(items), depth.candidates, settings.explore, chance)
     prior = None

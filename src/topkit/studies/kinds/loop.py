@@ -23,11 +23,14 @@ from topkit.studies.assessors import AGREEMENT, Floats, Noise, asked_pairs, cali
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit_cell, measure_test, turns
 from topkit.studies.kind import Code, Kind
-from topkit.studies.kinds.loop_settings import PLANS, PUBLISHED, Settings
+from topkit.studies.kinds.loop_settings import LOOP, PLANS, PUBLISHED, Settings
 from topkit.studies.kinds.loop_show import show
 from topkit.studies.loop_runs import Moment, RelevanceJudge, loop_moments, published_moments, true_agreement
 from topkit.studies.sources import FoldData, FoldSpec, load
 from topkit.studies.spec import Study
+
+HOUR = 60
+"""The minutes for which the loop expects a gain."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +79,13 @@ def compute(cell: Cell[LoopFit]) -> Outcome:
     noise = calibrated(data.labelled.train, values, pairs, agreement, AGREEMENT["grades"])
     template = ranker(work.ranker, **{"seed": work.seed, **work.settings})
     columns: dict[str, list[Any]] = {"minutes": [], "metric": [], "value": []}
-    last: Moment | None = None
+    facts: dict[str, Any] = {}
     for moment in _moments(work, data, values, noise, template):
         measures = {"queries": float(moment.queries), **_test(work, data, moment.fitted)}
         columns["minutes"] += [int(moment.minutes)] * len(measures)
         columns["metric"] += measures
         columns["value"] += measures.values()
-        last = moment
-    facts = {} if last is None or last.loop is None else _estimate(data, noise.comparing, last)
+        facts |= _facts(work, data, noise.comparing, moment)
     return Outcome(columns, facts)
 
 
@@ -107,20 +109,30 @@ def _test(work: LoopFit, data: FoldData, fitted: Learner | None) -> dict[str, fl
     return {name: float(value.mean()) for name, value in per_query.items()}
 
 
-def _estimate(data: FoldData, noise: float, last: Moment) -> dict[str, Any]:
-    """The unbiased estimate at the end of a loop and its true value on queries that the loop never saw."""
-    if last.loop is None or last.fitted is None or last.loop.estimate is None:
+def _facts(work: LoopFit, data: FoldData, noise: float, moment: Moment) -> dict[str, Any]:
+    """An hour before the end, the gain that the loop expects; at the end, its estimate and the true values."""
+    if moment.loop is None or moment.fitted is None:
         return {}
-    truths = [
-        true_agreement(graded, relevance(graded, ordered), noise, last.fitted.ordering_scores(graded))
+    if work.plan == LOOP and moment.minutes == work.minutes[-1] - HOUR:
+        gain = moment.loop.gain
+        truth = _fresh_agreement(data, noise, moment.fitted)
+        return {} if gain is None else {"gain": list(gain), "before": truth}
+    if moment.minutes != work.minutes[-1] or moment.loop.estimate is None:
+        return {}
+    return {
+        "estimate": list(moment.loop.estimate),
+        "truth": _fresh_agreement(data, noise, moment.fitted),
+        "checks": sum(decision.purpose == "check" for decision in moment.loop.decisions),
+    }
+
+
+def _fresh_agreement(data: FoldData, noise: float, fitted: Learner) -> float:
+    """The agreement with the judges on the validation and test parts, which the loop never saw."""
+    values = [
+        true_agreement(graded, relevance(graded, ordered), noise, fitted.ordering_scores(graded))
         for graded, ordered in zip(data.labelled[1:], data.learn[1:], strict=True)
     ]
-    counts = [part.n_queries for part in data.labelled[1:]]
-    return {
-        "estimate": list(last.loop.estimate),
-        "truth": float(np.average(truths, weights=counts)),
-        "checks": sum(decision.purpose == "check" for decision in last.loop.decisions),
-    }
+    return float(np.average(values, weights=[part.n_queries for part in data.labelled[1:]]))
 
 
 @lru_cache(maxsize=2)

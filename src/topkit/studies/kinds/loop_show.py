@@ -31,6 +31,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
                 for error in study.settings.errors:
                     yield _plot(study, source.name, fits.where(error=error), which, error)
     yield from _estimates(study, results)
+    yield from _gains(study, results)
 
 
 def _minutes_table(study: Study[Settings], name: str, results: Results, which: str) -> ScoreTable:
@@ -117,6 +118,33 @@ def _estimates(study: Study[Settings], results: Results) -> Iterator[Part]:
     total = sum(values[0] for _, values in rows)
     hits = sum(values[0] * values[-1] for _, values in rows)
     yield Paragraph(f"The interval contains the true value in {hits:.0f} of {total:.0f} loops.")
+
+
+def _gains(study: Study[Settings], results: Results) -> Iterator[Part]:
+    """The gain of the last hour that the loops expected, and what they gained."""
+    rows = []
+    for source in study.data:
+        for error in study.settings.errors:
+            of_source = results.where(data=source.name, error=error)
+            facts = [outcome.facts for _, outcome in of_source if "gain" in outcome.facts]
+            if facts:
+                gained = [fact["truth"] - fact["before"] for fact in facts]
+                inside = [
+                    fact["gain"][1] <= gain <= fact["gain"][2]
+                    for fact, gain in zip(facts, gained, strict=True)
+                ]
+                expected = float(np.mean([fact["gain"][0] for fact in facts]))
+                values = (float(len(facts)), expected, float(np.mean(gained)), float(np.mean(inside)))
+                rows.append((f"{source.name}, {error:.0%} errors", values))
+    if not rows:
+        return
+    yield Heading("When to stop")
+    note = (
+        "The gain in agreement with the judges that the loops expected of their last hour, and the gain on "
+        "fresh queries; inside: the share of loops whose interval contains it"
+    )
+    columns = ("loops", "expected", "gained", "inside")
+    yield TablePart("loop-gains", ScoreTable(columns, tuple(rows), (note,), bold=False))
 
 
 def curves(results: Results, which: str) -> dict[int, Curve]:

@@ -205,8 +205,12 @@ class LabellingLoop:
 
     # -- events --------------------------------------------------------------------------------------------
     def resumed(self, events: Sequence[Event]) -> LabellingLoop:
-        """The loop of these events, with the same queries, ranker, settings and seed."""
-        return self._at(tuple(events)) if events else self
+        """The loop of these events, with the same queries, ranker, settings and seed.
+
+        What followed from the last answer is decided again, because a journal may end within it.
+        """
+        last = max((i for i, event in enumerate(events) if isinstance(event, Answer | Extended)), default=-1)
+        return self._at(tuple(events[: last + 1]))
 
     def replayed(self) -> LabellingLoop:
         """The loop from its answers alone: every decision is made again, and must be the same.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 from random import Random
 from typing import NamedTuple
@@ -31,21 +32,21 @@ class RelevanceJudge:
     seed: int
     name: str = "simulated"
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _known(self) -> dict[str, dict[str, float]]:
+        """Query → document → its relevance."""
         names = self.queries.names_of_documents()
-        known = {
+        return {
             qid: dict(zip(names[rows].tolist(), self.relevance[rows].tolist(), strict=True))
             for qid, rows in self.queries
         }
-        object.__setattr__(self, "_known", known)
-        object.__setattr__(self, "_error", error_of(self.noise))
 
     def judge(self, query: str, question: Question) -> Verdict:
         """The document with the larger relevance, or the other by mistake."""
-        known: dict[str, float] = self._known[query]  # type: ignore[attr-defined]
-        wrong_at: Callable[[float], float] = self._error  # type: ignore[attr-defined]
+        known = self._known[query]
         gap = known[question.a] - known[str(question.b)]
-        wrong = Random(f"{self.seed} {query} {question.a} {question.b}").random() < wrong_at(abs(gap))
+        chance = Random(f"{self.seed} {query} {question.a} {question.b}").random()
+        wrong = chance < error_of(self.noise)(abs(gap))
         return Verdict("a" if (gap > 0) != wrong else "b", SECONDS["preferences"])
 
 
@@ -63,7 +64,7 @@ def loop_moments(loop: LabellingLoop, minutes: Sequence[float]) -> Iterator[Mome
     waiting = list(minutes)
     while waiting:
         after = loop.step() if loop.question is not None else None
-        if after is None or after.minutes > waiting[0]:
+        while waiting and (after is None or after.minutes > waiting[0]):
             queries = len(loop.labelled_queries)
             yield Moment(waiting.pop(0), queries, loop.fitted if queries else None, loop)
         if after is not None:

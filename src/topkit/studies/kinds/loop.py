@@ -110,7 +110,7 @@ def _test(work: LoopFit, data: FoldData, fitted: Learner | None) -> dict[str, fl
 
 
 def _facts(work: LoopFit, data: FoldData, noise: float, moment: Moment) -> dict[str, Any]:
-    """An hour before the end, the gain that the loop expects; at the end, its estimate and the true values."""
+    """An hour before the end, the gain that the loop expects; at the end, its estimate; and true values."""
     if moment.loop is None or moment.fitted is None:
         return {}
     if work.plan == LOOP and moment.minutes == work.minutes[-1] - HOUR:

@@ -120,7 +120,8 @@ def coverage(situation: Situation, left: Queries) -> Floats:
     nearest = np.full(len(left), np.inf)
     for query in labelled.tolist():
         nearest = np.minimum(nearest, ((means[left] - means[query]) ** 2).sum(1))
-    return np.sqrt(nearest)
+    distances: Floats = np.sqrt(nearest)
+    return distances
 
 
 CRITERIA: Mapping[str, Callable[[Situation, Queries], Floats]] = {

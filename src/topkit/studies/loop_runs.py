@@ -10,6 +10,7 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topkit.data import Dataset
 from topkit.data.truth import Truth
@@ -82,7 +83,9 @@ def published_moments(
 ) -> Iterator[Moment]:
     """The published strategy: queries in random order, the top k of all documents, by a heap."""
     names = train.names_of_documents()
-    waiting, spent, chosen, labels = list(minutes), 0.0, [], []
+    waiting, spent = list(minutes), 0.0
+    chosen: list[int] = []
+    labels: list[NDArray[np.float32]] = []
     for query in (*np.random.default_rng(seed).permutation(train.n_queries).tolist(), None):
         latest, cost = np.zeros(0, np.float32), float("inf")
         if query is not None:

@@ -147,7 +147,7 @@ def _gains(study: Study[Settings], results: Results) -> Iterator[Part]:
     yield TablePart("loop-gains", ScoreTable(columns, tuple(rows), (note,), bold=False))
 
 
-def curves(results: Results, which: str) -> dict[int, Curve]:
+def curves(results: Results, which: str) -> Mapping[int, Curve]:
     """Seed → minutes → mean over the folds."""
     by_seed: dict[int, dict[int, float]] = {}
     for (seed, minutes), value in results.mean(which, "seed", "minutes").items():

@@ -49,6 +49,8 @@ from .labelling import TopK as TopK
 from .labelling import consensus as consensus
 from .labelling import label_dataset as label_dataset
 from .labelling import merge_labellings as merge_labellings
+from .loop import LabellingLoop as LabellingLoop
+from .loop import LoopSettings as LoopSettings
 from .losses import LOSSES as LOSSES
 from .losses import loss as loss
 from .metrics import CONVENTIONS as CONVENTIONS

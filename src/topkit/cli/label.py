@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli import judge, label_store
+from topkit.cli import judge, label_plan, label_store
 from topkit.cli.output import Form, check_form, print_records
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ app.command("restore")(label_store.restore)
 app.command("doctor")(label_store.doctor)
 app.command("judge", no_args_is_help=True)(judge.judge)
 app.command("audit-judge", no_args_is_help=True)(judge.audit_judge)
+app.command("plan", no_args_is_help=True)(label_plan.plan)
 
 
 @app.command()

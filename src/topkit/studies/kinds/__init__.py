@@ -16,6 +16,7 @@ from topkit.studies.kinds.fusion import FUSION
 from topkit.studies.kinds.grades import GRADES
 from topkit.studies.kinds.labelling import LABELLING
 from topkit.studies.kinds.learning_curve import LEARNING_CURVE
+from topkit.studies.kinds.loop import LOOP_KIND
 from topkit.studies.kinds.outliers import OUTLIERS
 from topkit.studies.kinds.sentences import SENTENCES
 from topkit.studies.kinds.sigma import SIGMA
@@ -39,5 +40,6 @@ KINDS: dict[str, Kind[Any, Any]] = {
     "budget": BUDGET,
     "clicks": CLICKS,
     "sentences": SENTENCES,
+    "loop": LOOP_KIND,
 }
 """Name → kind of study."""

@@ -62,4 +62,5 @@ from .rankers import ranker as ranker
 from .rankers.linear import pair_margins as pair_margins
 from .rankers.linear import refine_with_sigmoid as refine_with_sigmoid
 from .scale import train_in_parts as train_in_parts
+from .studies.demo_data import demo_data as demo_data
 from .version import __version__ as __version__

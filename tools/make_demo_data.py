@@ -93,9 +93,7 @@ def main() -> None:
         query, _, judged = (part.strip() for part in line.split("|"))
         terms = words(query)
         by_bm25 = sorted(texts, key=lambda name: (-whole.bm25(terms, name), name))[:CANDIDATES]
-        listed = {
-            name: 3.0 - i for i, group in enumerate(judged.split(";")) for name in group.split()
-        }
+        listed = {name: 3.0 - i for i, group in enumerate(judged.split(";")) for name in group.split()}
         queries[str(number)] = query
         grades[str(number)] = {name: listed.get(name, 0.0) for name in sorted(by_bm25)}
     collection = [document(name) for name in sorted({name for judged in grades.values() for name in judged})]
@@ -105,7 +103,10 @@ def main() -> None:
         data, _ = build_dataset(
             index, queries, grades, features=",".join(FEATURES), sampling="judged", links=links
         )
-    write_letor(Dataset.build(np.round(data.X, 4), data.y, qids_of(data), doc_ids=data.doc_ids), PACKAGE / "demo_data.txt")
+    write_letor(
+        Dataset.build(np.round(data.X, 4), data.y, qids_of(data), doc_ids=data.doc_ids),
+        PACKAGE / "demo_data.txt",
+    )
     print(data)
 
 

@@ -52,7 +52,14 @@ def test_the_story_from_documents_to_report(tmp_path: Path) -> None:
     for name in (*demo.RANKERS, demo.ON_PREFERENCES):  # the demo has to convince
         assert re.search(rf"^{name} +\S+▲ +\S+ +\S+▲ +\S+▲$", story, re.MULTILINE), name
     assert len(demo.RANKERS) == 5
-    for word in ("convention yahoo", "heap", "adaptive", "topkit label serve", "with your own data", str(path)):
+    for word in (
+        "convention yahoo",
+        "heap",
+        "adaptive",
+        "topkit label serve",
+        "with your own data",
+        str(path),
+    ):
         assert word in story
     for word in (
         "Query by query",

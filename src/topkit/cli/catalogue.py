@@ -16,6 +16,9 @@ from typer import Argument
 if TYPE_CHECKING:
     from topkit.data.settings import Setting
 
+USE = "Use it "
+"""How the paragraph of a docstring begins that says when to use a method and when not."""
+
 Name = Annotated[str | None, Argument(help="A name, to see its settings; without it, list all names.")]
 
 
@@ -27,13 +30,17 @@ class Entry:
     settings: Mapping[str, Setting]
     remarks: tuple[str, ...] = ()
     """More lines, such as the truth that a measure needs."""
+    use: str = ""
+    """When to use it and when not."""
+    text: str = ""
+    """The rest of its documentation: formula, conventions, reference."""
 
 
 def ranker_entries() -> dict[str, Entry]:
     """Rankers, with the settings of each."""
     from topkit.rankers import RANKERS, settings_of
 
-    return {name: Entry(first_sentence(method), settings_of(name)) for name, method in RANKERS.items()}
+    return {name: _entry(method, settings_of(name)) for name, method in RANKERS.items()}
 
 
 def loss_entries() -> dict[str, Entry]:
@@ -41,7 +48,7 @@ def loss_entries() -> dict[str, Entry]:
     from topkit.data.settings import settings_of
     from topkit.losses import LOSSES
 
-    return {name: Entry(first_sentence(loss), settings_of(loss)) for name, loss in LOSSES.items()}
+    return {name: _entry(loss, settings_of(loss)) for name, loss in LOSSES.items()}
 
 
 def measure_entries() -> dict[str, Entry]:
@@ -57,6 +64,8 @@ def measure_entries() -> dict[str, Entry]:
                 f"{'greater' if measure.greater_is_better else 'smaller'} values are better",
                 f"depth: {'optional, as in ' + name + '@10' if measure.depth == 'optional' else 'none'}",
             ),
+            " ".join(use_of(measure.function).split()),
+            text_of(measure.function),
         )
         for name, measure in METRICS.items()
     }
@@ -67,9 +76,7 @@ def strategy_entries() -> dict[str, Entry]:
     from topkit.data.settings import settings_of
     from topkit.labelling import STRATEGIES
 
-    return {
-        name: Entry(first_sentence(strategy), settings_of(strategy)) for name, strategy in STRATEGIES.items()
-    }
+    return {name: _entry(strategy, settings_of(strategy)) for name, strategy in STRATEGIES.items()}
 
 
 def aggregator_entries() -> dict[str, Entry]:
@@ -77,7 +84,7 @@ def aggregator_entries() -> dict[str, Entry]:
     from topkit.data.settings import settings_of
     from topkit.fusion import AGGREGATORS
 
-    return {name: Entry(first_sentence(method), settings_of(method)) for name, method in AGGREGATORS.items()}
+    return {name: _entry(method, settings_of(method)) for name, method in AGGREGATORS.items()}
 
 
 ENTRIES: dict[str, Callable[[], dict[str, Entry]]] = {
@@ -94,6 +101,27 @@ def first_sentence(method: object) -> str:
     """The summary of a method, or else the first paragraph of its docstring on one line."""
     summary = getattr(method, "summary", "")  # one class can make many rankers, each with its own sentence
     return summary or " ".join((inspect.getdoc(method) or "").split("\n\n")[0].split())
+
+
+def use_of(method: object) -> str:
+    """When to use a method: its attribute ``use``, or the paragraph "Use it …" of its docstring."""
+    said = getattr(method, "use", "")
+    return said or next((text for text in _paragraphs(method) if text.startswith(USE)), "")
+
+
+def text_of(method: object) -> str:
+    """The docstring of a method without its examples and without the paragraph of :func:`use_of`."""
+    kept = [text for text in _paragraphs(method) if not text.startswith((USE, ">>>"))]
+    return "\n\n".join(kept)
+
+
+def _paragraphs(method: object) -> list[str]:
+    return (inspect.getdoc(method) or "").split("\n\n")
+
+
+def _entry(method: object, settings: Mapping[str, Setting]) -> Entry:
+    use = " ".join(use_of(method).split())
+    return Entry(first_sentence(method), settings, use=use, text=text_of(method))
 
 
 def setting_rows(entry: Entry) -> list[tuple[str, str, str, str]]:
@@ -121,8 +149,9 @@ def _show(what: str, name: str | None) -> None:
         return
     entry = lookup(entries, name, what)
     typer.echo(f"{name}: {entry.sentence}")
-    for remark in entry.remarks:
-        typer.echo(remark)
+    for remark in (*entry.remarks, entry.use):
+        if remark:
+            typer.echo(remark)
     if entry.settings:
         typer.echo("\n" + Table(SETTING_COLUMNS, setting_rows(entry), align="llll").text())
     else:

@@ -83,6 +83,9 @@ def focused(scores: Floats, parts: FocusedParts, ptr: Ints, *, curved: bool) -> 
     start at 1. A part without information (T of one document, F empty) counts 0. The defaults give
     FocusedNet: ListNet within and the pairs of RankNet across. In graded truth, ties at the border belong to
     T as a whole unless they have the lowest label of the list. Niu et al., SIGIR 2012, equation 1.
+
+    Use it for top-k truth with a long rest: the list part orders the top, the pair part separates it. Not if
+    most lists have at most k documents, because then there is no rest.
     """
     values, gradient, curvature = parts.across(scores, curved)
     per_document = np.repeat(parts.across_factor, np.diff(ptr))

@@ -39,6 +39,9 @@ class TuneAndMix:
     calibration queries without validation data) is the measure in exp(c·measure); c from 0 to 200 is also
     chosen there. Busa-Fekete et al., Machine Learning 2013.
 
+    Use it if quality counts more than training time and there are some hundred validation queries. Not with
+    few queries: plain linear rankers were better on OHSUMED.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 0.3], [0.1, 0.2], [0.4, 0.9]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("tune-and-mix", rounds=5, rankers=()).fit(data).rank(data)["q"][0][0]

@@ -96,7 +96,7 @@ def documents() -> list[Document]:
 
 
 def document(name: str) -> Document:
-    """A function or class: its name in words, the first line of its docstring, name and docstring, its module.
+    """A function or class: name in words, first line of the docstring, name and docstring, module.
 
     The field of the module is the beginning of the module's own docstring.
     """

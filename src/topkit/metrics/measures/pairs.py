@@ -20,6 +20,9 @@ def auc(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -
 
     Unjudged documents are irrelevant; judged documents that were not returned share the last place.
     A query without such a pair has the convention's value for empty queries.
+
+    Use it to see whether scores separate relevant from irrelevant documents at all. Not for the top: every
+    pair counts alike.
     """
     query, group, labels = _all_documents(block)
     hit = labels >= least_relevant(convention, rel)
@@ -40,6 +43,8 @@ def kendall_tau(block: Block, depths: Depths, convention: Convention) -> Floats:
     C and D count pairs in the same and in opposite order, P all pairs, T those that tie in labels or in
     scores. Unjudged documents have the label 0; judged documents that were not returned share the last place.
     A query whose labels or scores are all equal has the convention's value for empty queries.
+
+    Use it to compare whole orders. Not for the top: every pair counts alike.
     """
     query, group, labels = _all_documents(block)
     order = np.lexsort((-labels, group, query))
@@ -65,6 +70,8 @@ def weighted_kendall_tau(block: Block, depths: Depths, convention: Convention) -
     α(j) = gain·discount at rank j of the true order, so 1 − NDCG@k ≤ WKT@k/DCG@k of the ideal. Needs a true
     order (full-order or top-k truth); documents after the top k have no order and only count as l. Without a
     depth, k is that of the truth, or n. Xia, Liu and Li, NIPS 2009, section 5.
+
+    Use it in theory and tests: it bounds 1 − NDCG. Not in reports, because its range depends on the labels.
     """
     check_gain(block, convention)
     query, group, labels = _all_documents(block)

@@ -34,6 +34,9 @@ class ClickLabelRanker:
     (:mod:`topkit.rankers.clicks.diversity`). With ``mix=None`` validation data chooses λ from 0, 0.1, … 1.
     Zoeter, Taylor, Snelson, Guiver, Craswell & Szummer, LR4IR 2008.
 
+    Use it for a stream of clicks, with or without grades, and for queries that repeat. Not without repeated
+    queries or features: it then has nothing to generalise from.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("click-label").fit(data).rank(data)["q"][0][0]

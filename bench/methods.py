@@ -1,8 +1,8 @@
 """Quality of every ranker, loss and fusion method on the data of ``topkit demo``, for their reference pages.
 
 ``python -m bench.methods [rankers] [losses] [aggregators]`` writes docs/figures/NAME.csv. Five folds,
-settings chosen on validation data, means over the 120 test queries, convention yahoo. p is Fisher's randomisation
-test against BM25 of name and docstring, not corrected: a page shows one method.
+settings chosen on validation data, means over the 120 test queries, convention yahoo. p is from Fisher's
+randomisation test against BM25 of name and docstring, not corrected: a page shows one method.
 """
 
 from __future__ import annotations

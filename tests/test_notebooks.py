@@ -35,5 +35,7 @@ def test_the_notebook_prints_what_is_stored(path: Path, monkeypatch: pytest.Monk
     for before, after in zip(stored.cells, fresh.cells, strict=True):
         assert printed(after) == printed(before), after.source
     assert any(printed(cell) for cell in stored.cells)
-    kinds = {kind for cell in stored.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())}
+    kinds = {
+        kind for cell in stored.cells for output in cell.get("outputs", ()) for kind in output.get("data", ())
+    }
     assert "image/png" in kinds

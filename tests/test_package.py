@@ -46,7 +46,14 @@ def test_the_sdist_has_source_tests_and_documentation(built: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as members:
         names = {name.partition("/")[2] for name in members.getnames()}
-    assert {"README.md", "LICENSE", "CITATION.cff", "pyproject.toml", "docs/index.md", "tests/conftest.py"} <= names
+    assert {
+        "README.md",
+        "LICENSE",
+        "CITATION.cff",
+        "pyproject.toml",
+        "docs/index.md",
+        "tests/conftest.py",
+    } <= names
     assert not [name for name in names if name.startswith(("docs/_build", "docs/reference/", ".venv"))]
 
 

@@ -1,6 +1,6 @@
 """Runs the notebooks of docs/notebooks and stores their outputs.
 
-Run ``python -m tools.run_notebooks [NAME…]`` in the root of the repository, with the extra ``docs`` installed.
+Run ``python -m tools.run_notebooks [NAME…]`` in the root of the repository.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "notebooks"
 
 
 def executed(path: Path) -> nbformat.NotebookNode:
-    """The notebook with the outputs of a fresh kernel; times and counters that change each run are removed."""
+    """The notebook with the outputs of a fresh kernel."""
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, timeout=300, kernel_name="python3", record_timing=False).execute()
     return notebook

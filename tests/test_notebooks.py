@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.notebooks import executed
+
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "docs" / "notebooks").glob("*.ipynb"))
 
 
@@ -27,8 +29,6 @@ def test_the_notebook_prints_what_is_stored(path: Path, monkeypatch: pytest.Monk
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    from tools.run_notebooks import executed
-
     monkeypatch.setenv("TOPKIT_THREADS", "1")
     stored = nbformat.read(path, as_version=4)
     fresh = executed(path)

@@ -63,7 +63,10 @@ def test_the_long_description_renders_and_the_wheel_is_well_formed(built: Path) 
     pytest.importorskip("check_wheel_contents")
     files = [str(path) for path in built.iterdir()]
     wheel = next(name for name in files if name.endswith(".whl"))
-    for command in (["twine", "check", "--strict", *files], ["check_wheel_contents", wheel]):
+    for command in (
+        ["twine", "check", "--strict", *files],
+        ["check_wheel_contents", "--config", str(ROOT / "pyproject.toml"), wheel],
+    ):
         done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 

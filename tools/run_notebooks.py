@@ -9,16 +9,9 @@ import sys
 from pathlib import Path
 
 import nbformat
-from nbclient import NotebookClient
+from tests.support.notebooks import executed
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "notebooks"
-
-
-def executed(path: Path) -> nbformat.NotebookNode:
-    """The notebook with the outputs of a fresh kernel."""
-    notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", record_timing=False).execute()
-    return notebook
 
 
 def main() -> None:

@@ -82,12 +82,12 @@ def _write_corpus(folder: Path) -> None:
 
 def names_of_page(page: str) -> dict[str, Any]:
     """The values that a page uses without defining them, such as the scores of somebody's ranker."""
-    data = tk.demo_data().select(np.arange(6))
-    test = tk.read_letor("test.txt")
+    data, test = tk.read_letor("train.txt"), tk.read_letor("test.txt")
     scores = test.X[:, 4].astype(np.float64)
     evaluations = [tk.evaluate(test, test.X[:, column], ["ndcg@10"]) for column in (2, 3, 4)]
     named: dict[str, dict[str, Any]] = {
         "losses.md": {
+            "data": data,
             "scores": np.linspace(0, 1, len(data)),
             "labels": data.y.astype(np.float64),
             "ptr": data.ptr,

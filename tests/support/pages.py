@@ -53,7 +53,7 @@ class Block(NamedTuple):
 
 def blocks_of(page: str) -> list[Block]:
     """All fenced blocks of a Markdown text, in order."""
-    found = []
+    found: list[Block] = []
     end = 0
     for match in FENCE.finditer(page):
         language = match[2].strip().split(" ")[0]

@@ -14,10 +14,22 @@ import topkit
 project = "topkit"
 author = "the topkit developers"
 release = topkit.__version__
-extensions = ["myst_parser"]
+extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # the outputs are stored in the notebooks; a test runs them again and compares
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
 html_theme = "furo"
 html_title = "topkit"
+html_static_path = ["_static"]
+html_css_files = ["topkit.css"]
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0b6bcb", "color-brand-content": "#0b6bcb"},
+    "dark_css_variables": {"color-brand-primary": "#6cb2ff", "color-brand-content": "#6cb2ff"},
+    "navigation_with_keys": True,
+}
 exclude_patterns = ["_build"]
 
 reference.write(Path(__file__).parent / "reference")

@@ -7,20 +7,33 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from method_pages import KINDS, method_pages
+
 import topkit as tk
-from topkit.cli.catalogue import ENTRIES, SETTING_COLUMNS, Entry, first_sentence, setting_rows
+from topkit.cli.catalogue import Entry, first_sentence
 from topkit.data.settings import settings_of
 from topkit.reporting.tables import Table
 
 
 def write(folder: Path) -> None:
-    """Write every reference page into the folder."""
-    folder.mkdir(exist_ok=True)
-    for name, page in PAGES.items():
-        text = page()
+    """Write every reference page into the folder; pages of methods that no longer exist are removed."""
+    pages = all_pages()
+    for name, text in pages.items():
         path = folder / f"{name}.md"
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in folder.rglob("*.md"):
+        if str(path.relative_to(folder).with_suffix("")) not in pages:
+            path.unlink()
+
+
+def all_pages() -> dict[str, str]:
+    """Path without ending → text of each page."""
+    pages = {name: page() for name, page in PAGES.items()}
+    for kind in KINDS:
+        pages.update(method_pages(kind))
+    return pages
 
 
 def table(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
@@ -28,52 +41,15 @@ def table(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     return Table(heads, [[str(cell) for cell in row] for row in rows], align="l" * len(heads)).markdown()
 
 
-def settings_table(entry: Entry) -> str:
-    """The settings of a method."""
-    if not entry.settings:
-        return "No settings."
-    rows = [(f"`{name}`", f"`{default}`", *rest) for name, default, *rest in setting_rows(entry)]
-    return table(SETTING_COLUMNS, rows)
-
-
-def registry_page(title: str, what: str) -> str:
-    """All methods of a registry in one table, then each with its settings."""
-    entries = ENTRIES[what]()
-    rows = [(f"`{name}`", entry.sentence) for name, entry in entries.items()]
-    parts = [f"# {title}", table((what, "description"), rows)]
-    for name, entry in entries.items():
-        parts += [f"## {name}", entry.sentence, *(f"- {remark}" for remark in entry.remarks)]
-        parts.append(settings_table(entry))
-    return "\n\n".join(parts) + "\n"
-
-
-def rankers() -> str:
-    return registry_page("Rankers", "ranker")
-
-
-def losses() -> str:
-    return registry_page("Losses", "loss")
-
-
-def strategies() -> str:
-    return registry_page("Labelling strategies", "strategy")
-
-
-def aggregators() -> str:
-    return registry_page("Fusion methods", "fusion method")
-
-
-def measures() -> str:
-    entries = ENTRIES["measure"]()
-    rows = [
-        (f"`{name}`", measure.title, measure.needs, "`@depth`" if measure.depth == "optional" else "")
-        for name, measure in tk.METRICS.items()
-    ]
-    parts = ["# Measures", table(("measure", "description", "truth needed", "depth"), rows)]
-    for name, measure in tk.METRICS.items():
-        parts += [f"## {name}", f"```text\n{inspect.getdoc(measure.function) or measure.title}\n```"]
-        parts.append(settings_table(entries[name]))
-    return "\n\n".join(parts) + "\n"
+def index() -> str:
+    methods = "\n".join(f"{kind.folder}/index" for kind in KINDS)
+    others = "\n".join(name for name in PAGES if name != "index")
+    return (
+        "# Reference\n\nEvery method, setting, command and name. These pages are written from the code when "
+        "the documentation is built.\n\n"
+        f"```{{toctree}}\n:maxdepth: 1\n:caption: Methods\n\n{methods}\n```\n\n"
+        f"```{{toctree}}\n:maxdepth: 1\n:caption: Everything else\n\n{others}\n```\n"
+    )
 
 
 def conventions() -> str:
@@ -87,11 +63,13 @@ def exports() -> str:
 
 
 def studies() -> str:
-    from topkit.studies.kinds import KINDS
+    from method_pages import settings_table
 
-    rows = [(f"`{name}`", kind.summary) for name, kind in KINDS.items()]
+    from topkit.studies.kinds import KINDS as STUDIES
+
+    rows = [(f"`{name}`", kind.summary) for name, kind in STUDIES.items()]
     parts = ["# Kinds of study", table(("kind", "what it shows"), rows)]
-    for name, kind in KINDS.items():
+    for name, kind in STUDIES.items():
         parts += [f"## {name}", settings_table(Entry(kind.summary, settings_of(kind.code.settings)))]
     return "\n\n".join(parts) + "\n"
 
@@ -105,12 +83,22 @@ def commands() -> str:
     for path, command in walk(get_command(command_line()), "topkit"):
         parts += [f"## {path}", (inspect.cleandoc(command.help or "")).strip()]
         rows = [
-            (f"`{'`, `'.join(parameter.opts)}`", getattr(parameter, "help", "") or "")
+            (
+                f"`{'`, `'.join(parameter.opts)}`",
+                getattr(parameter, "help", "") or "",
+                shown_default(parameter),
+            )
             for parameter in command.params
             if "--help" not in parameter.opts
         ]
-        parts += [table(("argument or option", "what it does"), rows)] if rows else []
+        parts += [table(("argument or option", "what it does", "default"), rows)] if rows else []
     return "\n\n".join(parts) + "\n"
+
+
+def shown_default(parameter: Any) -> str:
+    """The default of an option; empty for arguments and for options that are off or unset."""
+    value = parameter.default
+    return f"`{value}`" if isinstance(value, str | int | float | Path) and value is not False else ""
 
 
 def walk(command: Any, path: str) -> Iterable[tuple[str, Any]]:
@@ -123,25 +111,39 @@ def walk(command: Any, path: str) -> Iterable[tuple[str, Any]]:
 
 
 def python() -> str:
-    rows = []
-    for name in sorted(vars(tk)["__all__"]):
-        value = getattr(tk, name)
-        if callable(value) and not isinstance(value, dict):
-            rows.append((f"`tk.{name}`", first_sentence(value)))
+    values = {name: getattr(tk, name) for name in sorted(vars(tk)["__all__"])}
+    callables = {name: value for name, value in values.items() if callable(value)}
     parts = [
         "# Python",
         "All functions and classes of `import topkit as tk`.",
-        table(("name", "description"), rows),
+        table(
+            ("name", "description"),
+            [(f"[`tk.{n}`](#{n.lower()})", first_sentence(v)) for n, v in callables.items()],
+        ),
     ]
+    for name, value in callables.items():
+        parts += [f"({name.lower()})=\n## {name}", f"```text\ntk.{name}{signature_of(value)}\n```"]
+        parts.append(f"```text\n{inspect.getdoc(value) or ''}\n```")
     return "\n\n".join(parts) + "\n"
 
 
+def signature_of(value: Any) -> str:
+    """The parameters with types and defaults, one per line if they are many."""
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "(…)"
+    text = str(signature)
+    if len(text) <= 90:
+        return text
+    inner = ",\n    ".join(str(parameter) for parameter in signature.parameters.values())
+    returns = signature.return_annotation
+    arrow = "" if returns is inspect.Signature.empty else f" -> {returns}"
+    return f"(\n    {inner},\n){arrow}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
-    "rankers": rankers,
-    "losses": losses,
-    "measures": measures,
-    "strategies": strategies,
-    "aggregators": aggregators,
+    "index": index,
     "conventions": conventions,
     "exports": exports,
     "studies": studies,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pages import run_blocks, sections
+from tests.support.sections import run_blocks, sections
 
 PAGES = {(page, title): text for page in ("doors.md", "formats.md") for title, text in sections(page).items()}
 

@@ -2,6 +2,7 @@
 
 Documents are the functions and classes of the modules below; candidates of a query are its first 14 by BM25.
 Grades are 3 (perfect), 2 (good) and 1 (fair) as listed in demo_topics.txt, and 0 for the other candidates.
+The features are those of ``topkit demo``.
 Run ``python tools/make_demo_data.py`` with Python 3.11 to write src/topkit/studies/demo_data.txt again.
 """
 
@@ -11,12 +12,15 @@ import importlib
 import inspect
 import math
 import re
+import tempfile
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from topkit.data import Dataset, write_letor
+from topkit.features import build_dataset, build_index
+from topkit.studies.demo_data import FEATURES, document, mentions
 
 PACKAGE = Path(__file__).parent.parent / "src" / "topkit" / "studies"
 CANDIDATES = 14
@@ -78,54 +82,37 @@ class Field:
         counts = self.counts[name]
         return sum(self.idf(w) * counts[w] * 2.2 / (counts[w] + norm) for w in query if counts[w])
 
-    def dirichlet(self, query: list[str], name: str, mu: float = 50) -> float:
-        counts, length = self.counts[name], self.lengths[name]
-        return sum(
-            math.log((counts[w] + mu * (self.total[w] + 0.5) / self.tokens) / (length + mu)) for w in query
-        )
-
-    def features(self, query: list[str], name: str) -> list[float]:
-        counts = self.counts[name]
-        return [
-            sum(math.log(1 + counts[w]) for w in query),
-            sum(counts[w] > 0 for w in query) / len(query),
-            self.bm25(query, name),
-            self.dirichlet(query, name),
-            math.log(self.lengths[name]),
-        ]
-
-
-FEATURES = [
-    f"{field}_{feature}"
-    for field in ("name", "first_line", "docstring")
-    for feature in ("log_tf", "coverage", "bm25", "lm_dirichlet", "log_length")
-]
-
 
 def main() -> None:
     texts = documents()
-    fields = [
-        Field({name: words(name) for name in texts}),
-        Field({name: words(text.split("\n")[0]) for name, text in texts.items()}),
-        Field({name: words(text) for name, text in texts.items()}),
-    ]
     whole = Field({name: words(text) + 2 * words(name) for name, text in texts.items()})
-    X, y, qids, ids = [], [], [], []
+    queries: dict[str, str] = {}
+    grades: dict[str, dict[str, float]] = {}
     lines = (PACKAGE / "demo_topics.txt").read_text().splitlines()
     for number, line in enumerate((line for line in lines if not line.startswith("#")), 1):
         query, _, judged = (part.strip() for part in line.split("|"))
         terms = words(query)
         by_bm25 = sorted(texts, key=lambda name: (-whole.bm25(terms, name), name))[:CANDIDATES]
-        groups = [group.split() for group in judged.split(";")]
-        grades = {name: 3 - i for i, group in enumerate(groups) for name in group}
-        for name in sorted(by_bm25):
-            X.append([value for field in fields for value in field.features(terms, name)])
-            y.append(grades.get(name, 0))
-            qids.append(number)
-            ids.append(name)
-    data = Dataset.build(np.round(np.array(X), 4), y, qids, doc_ids=ids)
-    write_letor(data, PACKAGE / "demo_data.txt")
+        listed = {name: 3.0 - i for i, group in enumerate(judged.split(";")) for name in group.split()}
+        queries[str(number)] = query
+        grades[str(number)] = {name: listed.get(name, 0.0) for name in sorted(by_bm25)}
+    collection = [document(name) for name in sorted({name for judged in grades.values() for name in judged})]
+    with tempfile.TemporaryDirectory() as folder:
+        index = build_index(collection, Path(folder, "index"))
+        links = mentions(collection, index)
+        data, _ = build_dataset(
+            index, queries, grades, features=",".join(FEATURES), sampling="judged", links=links
+        )
+    write_letor(
+        Dataset.build(np.round(data.X, 4), data.y, qids_of(data), doc_ids=data.doc_ids),
+        PACKAGE / "demo_data.txt",
+    )
     print(data)
+
+
+def qids_of(data: Dataset) -> list[str]:
+    """The query id of each row."""
+    return np.repeat(data.qids, data.lengths).tolist()
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ from .rankers.linear import refine_with_sigmoid as refine_with_sigmoid
 from .reporting.results import plot as plot
 from .reporting.results import score_table as score_table
 from .scale import train_in_parts as train_in_parts
+from .studies.demo_data import demo_data as demo_data
 from .studies.diagnosis import diagnose as diagnose
 from .studies.run import open_study as open_study
 from .studies.run import run_study as run_study

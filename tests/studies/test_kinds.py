@@ -234,7 +234,7 @@ def test_compare_tries_values_and_draws_settings(tmp_path: Path) -> None:
     best = max(fitted, key=lambda beta: (fitted[beta].measure_on(part.valid), -beta))
     (outcome,) = results.where(fold=1, ranker="tried").outcomes
     assert outcome.facts["chosen"] == {"beta": best}
-    assert set(outcome.facts["importance"]) == {str(i + 1) for i in range(15)}
+    assert set(outcome.facts["importance"]) == {str(i + 1) for i in range(8)}
     assert "tried" in shown
 
 

@@ -18,6 +18,9 @@ from topkit.cli.output import Format, print_json, print_table
 if TYPE_CHECKING:
     from topkit.data.settings import Setting
 
+USE = "Use it "
+"""How the paragraph of a docstring begins that says when to use a method and when not."""
+
 Name = Annotated[str | None, Argument(help="A name, to see its settings; without it, list all names.")]
 
 
@@ -29,13 +32,17 @@ class Entry:
     settings: Mapping[str, Setting]
     remarks: tuple[str, ...] = ()
     """More lines, such as the truth that a measure needs."""
+    use: str = ""
+    """When to use it and when not."""
+    text: str = ""
+    """The rest of its documentation: formula, conventions, reference."""
 
 
 def ranker_entries() -> dict[str, Entry]:
     """Rankers, with the settings of each."""
     from topkit.rankers import RANKERS, settings_of
 
-    return {name: Entry(first_sentence(method), settings_of(name)) for name, method in RANKERS.items()}
+    return {name: _entry(method, settings_of(name)) for name, method in RANKERS.items()}
 
 
 def loss_entries() -> dict[str, Entry]:
@@ -43,7 +50,7 @@ def loss_entries() -> dict[str, Entry]:
     from topkit.data.settings import settings_of
     from topkit.losses import LOSSES
 
-    return {name: Entry(first_sentence(loss), settings_of(loss)) for name, loss in LOSSES.items()}
+    return {name: _entry(loss, settings_of(loss)) for name, loss in LOSSES.items()}
 
 
 def measure_entries() -> dict[str, Entry]:
@@ -59,6 +66,8 @@ def measure_entries() -> dict[str, Entry]:
                 f"{'greater' if measure.greater_is_better else 'smaller'} values are better",
                 f"depth: {'optional, as in ' + name + '@10' if measure.depth == 'optional' else 'none'}",
             ),
+            " ".join(use_of(measure.function).split()),
+            text_of(measure.function),
         )
         for name, measure in METRICS.items()
     }
@@ -69,9 +78,7 @@ def strategy_entries() -> dict[str, Entry]:
     from topkit.data.settings import settings_of
     from topkit.labelling import STRATEGIES
 
-    return {
-        name: Entry(first_sentence(strategy), settings_of(strategy)) for name, strategy in STRATEGIES.items()
-    }
+    return {name: _entry(strategy, settings_of(strategy)) for name, strategy in STRATEGIES.items()}
 
 
 def aggregator_entries() -> dict[str, Entry]:
@@ -79,7 +86,7 @@ def aggregator_entries() -> dict[str, Entry]:
     from topkit.data.settings import settings_of
     from topkit.fusion import AGGREGATORS
 
-    return {name: Entry(first_sentence(method), settings_of(method)) for name, method in AGGREGATORS.items()}
+    return {name: _entry(method, settings_of(method)) for name, method in AGGREGATORS.items()}
 
 
 ENTRIES: dict[str, Callable[[], dict[str, Entry]]] = {
@@ -96,6 +103,27 @@ def first_sentence(method: object) -> str:
     """The summary of a method, or else the first paragraph of its docstring on one line."""
     summary = getattr(method, "summary", "")  # one class can make many rankers, each with its own sentence
     return summary or " ".join((inspect.getdoc(method) or "").split("\n\n")[0].split())
+
+
+def use_of(method: object) -> str:
+    """When to use a method: its attribute ``use``, or the paragraph "Use it …" of its docstring."""
+    said = getattr(method, "use", "")
+    return said or next((text for text in _paragraphs(method) if text.startswith(USE)), "")
+
+
+def text_of(method: object) -> str:
+    """The docstring of a method without its examples and without the paragraph of :func:`use_of`."""
+    kept = [text for text in _paragraphs(method) if not text.startswith((USE, ">>>"))]
+    return "\n\n".join(kept)
+
+
+def _paragraphs(method: object) -> list[str]:
+    return (inspect.getdoc(method) or "").split("\n\n")
+
+
+def _entry(method: object, settings: Mapping[str, Setting]) -> Entry:
+    use = " ".join(use_of(method).split())
+    return Entry(first_sentence(method), settings, use=use, text=text_of(method))
 
 
 def setting_rows(entry: Entry) -> list[tuple[str, str, str, str]]:
@@ -128,10 +156,16 @@ def _show(what: str, name: str | None, form: str) -> None:
 
         rows_of_settings = json.loads(settings.json())["rows"]
         print_json(
-            {what: name, "description": entry.sentence, "notes": entry.remarks, "settings": rows_of_settings}
+            {
+                what: name,
+                "description": entry.sentence,
+                "notes": entry.remarks,
+                "use": entry.use,
+                "settings": rows_of_settings,
+            }
         )
     elif form == "table":
-        lines = [f"{name}: {entry.sentence}", *entry.remarks]
+        lines = [f"{name}: {entry.sentence}", *filter(None, (*entry.remarks, entry.use))]
         typer.echo("\n".join([*lines, "\n" + settings.text() if entry.settings else "no settings"]))
     else:
         print_table(settings, form)

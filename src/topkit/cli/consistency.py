@@ -62,7 +62,9 @@ def consistency(
     else:
         lines += [f"\nMinimisers of expected losses are computed for k up to {LARGEST_K}."]
     tables["limits"] = _limits_table()
-    lines += ["\nUp to which chance p1 of the best object does a loss on whole orders miss it (Proposition 10)?"]
+    lines += [
+        "\nUp to which chance p1 of the best object does a loss on whole orders miss it (Proposition 10)?"
+    ]
     lines += [tables["limits"].text()]
     print_tables(tables, form, lambda: "\n".join(lines))
 

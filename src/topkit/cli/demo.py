@@ -14,12 +14,18 @@ from topkit.cli.shared import Seed
 def demo(
     out: Annotated[Path, Option(help="Folder for the report; created if missing.")] = Path("topkit-demo"),
     seed: Seed = 0,
+    show: Annotated[
+        bool, Option("--open/--no-open", help="Open the report in a browser, if there is one.")
+    ] = True,
 ) -> None:
     """Label, learn and measure on embedded data; print a table and write a report.
 
     Example: `topkit demo --out my-demo`
     """
+    from topkit.reporting.browser import open_in_browser
     from topkit.studies.demo import run_demo
 
     typer.echo("The first run compiles the kernels, which takes about half a minute; later runs do not.")
-    run_demo(out, seed, typer.echo)
+    report = run_demo(out, seed, typer.echo)
+    if show and open_in_browser(report):
+        typer.echo("\nThe report is open in your browser.")

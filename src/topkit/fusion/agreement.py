@@ -34,6 +34,9 @@ def agreement(ballots: Ballots) -> Outcome:
     The weights separate informative rankers from uninformative ones, and level off above that: larger weights
     for the highest agreement would only count rankers twice that copy each other. If no two rankers agree
     (lists without a common document), all have the same weight.
+
+    Use it by default: it needs no settings and ignores rankers that agree with nobody. Not if many of the
+    rankers are copies of one weak system, which then agree with each other.
     """
     constant = SMOOTHING * longest(ballots)
     points = 1.0 / (constant + ballots.places)

@@ -23,6 +23,9 @@ def combsum(ballots: Ballots, *, scale: Scale = "min-max") -> Outcome:
 
     ``scale``: ``min-max``, (score − smallest)/(largest − smallest) in the list, 1 if all are equal; ``rank``,
     k + 1 − rank, which gives the Borda count; ``none``, unscaled scores.
+
+    Use it if the scores of all systems have the same meaning. Not for scores on different scales with
+    outliers; use ranks (`scale="rank"`) or `rrf`.
     """
     return Outcome(ballots.total(_scaled(ballots, scale)))
 
@@ -32,6 +35,9 @@ def combmnz(ballots: Ballots, *, scale: Scale = "rank") -> Outcome:
 
     On ranks by default, Σ (k + 1 − rank) · |lists| (Klementiev, Roth and Small, LR4IR 2008, section 6.2);
     ``scale`` as in :func:`combsum`.
+
+    Use it if a document that many systems return is likely relevant. Not if uninformative systems may be
+    among the runs.
     """
     lists = ballots.total(np.ones(len(ballots.items)))
     return Outcome(ballots.total(_scaled(ballots, scale)) * lists)

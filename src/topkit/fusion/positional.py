@@ -46,6 +46,9 @@ def borda(
     ``unranked="bottom"``: k + 1 − rank, and 0 for a document that a list does not have, as at rank k + 1.
     ``"shared"``: n + 1 − rank with n documents in the pool; the documents that a list does not have share its
     remaining points (Aslam and Montague, SIGIR 2001), and a ranker without an answer gives no points.
+
+    Use it as the plain baseline for complete lists of informative rankers. Not for short lists over large
+    pools, where `rrf` is the usual choice.
     """
     if unranked == "bottom":
         return Outcome(ballots.total(borda_points(ballots)))
@@ -60,7 +63,11 @@ def weighted_borda(
     *,
     weights: Annotated[Weights, Setting("Weight of each ranker, in order or by name; required.")] = None,
 ) -> Outcome:
-    """Borda count in which the points of ranker i count ``weights[i]`` times; by ranker name or in order."""
+    """Borda count in which the points of ranker i count ``weights[i]`` times; by ranker name or in order.
+
+    Use it if you know how good each ranker is. Not without such knowledge; `agreement` and `ulara` learn
+    weights.
+    """
     values = _weights(ballots, weights)
     return Outcome(weighted_total(ballots, borda_points(ballots), values), {"weight": values})
 
@@ -71,6 +78,9 @@ def rrf(
     """Reciprocal rank fusion: Σ 1/(k + rank) over the lists that contain the document.
 
     Cormack, Clarke and Büttcher, SIGIR 2009, with k = 60.
+
+    Use it for a few good systems with scores that cannot be compared; it has no scale. Not if many runs are
+    uninformative.
     """
     return Outcome(ballots.total(1.0 / (k + ballots.places)))
 

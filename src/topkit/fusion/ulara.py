@@ -61,6 +61,9 @@ def ulara(
     number expected for lists drawn at random from the pool (but at most the largest number of lists with a
     common item). The default λ gives a ranker as far from the means as a random one e^−3 of the largest
     weight.
+
+    Use it if rankers differ in quality and most lists overlap. Not for small overlaps: then few documents
+    inform the weights.
     """
     whole = ballots
     ballots = ballots if kappa is None else ballots.cut(kappa)

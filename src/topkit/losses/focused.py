@@ -87,6 +87,9 @@ def focused(scores: Floats, parts: FocusedParts, ptr: Ints, *, curved: bool) -> 
     probabilities; like ListNet itself, this uses top-one probabilities, or those of the first ``m`` places.
     In graded truth, ties at the border belong to T as a whole unless they have the lowest label of the list;
     the focused rankers avoid such ties by drawing an order. Niu et al., SIGIR 2012, equation 1.
+
+    Use it for top-k truth with a long rest: the list part orders the top, the pair part separates it. Not if
+    most lists have at most k documents, because then there is no rest.
     """
     values, gradient, curvature = parts.across(scores, curved)
     per_document = np.repeat(parts.across_factor, np.diff(ptr))

@@ -13,7 +13,11 @@ LARGEST_LABEL = 1000.0
 
 
 def squared_error(scores: Floats, labels: Floats, ptr: Ints) -> Block:
-    """Squared error on labels: Σ_j (s_j − y_j)²."""
+    """Squared error on labels: Σ_j (s_j − y_j)².
+
+    Use it as the simplest baseline, or if scores should estimate the label itself. Not if queries differ in
+    how strictly they were graded.
+    """
     error = scores - labels
     query = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     values: Floats = np.bincount(query, error * error, len(ptr) - 1).astype(np.float64)
@@ -21,7 +25,11 @@ def squared_error(scores: Floats, labels: Floats, ptr: Ints) -> Block:
 
 
 def squared_gain(scores: Floats, gains: Floats, ptr: Ints) -> Block:
-    """Squared error on gains: Σ_j (s_j − (2^y_j − 1))². Cossock & Zhang, 2008."""
+    """Squared error on gains: Σ_j (s_j − (2^y_j − 1))². Cossock & Zhang, 2008.
+
+    Use it if the highest grades matter most and scores should estimate the gain. Not for full orders: gains
+    of large labels overflow.
+    """
     return squared_error(scores, gains, ptr)
 
 
@@ -30,6 +38,9 @@ def squared_ndcg(scores: Floats, targets: Floats, ptr: Ints) -> Block:
 
     This scaling makes the square loss consistent with NDCG. The targets of a query without a relevant
     document are 0. Busa-Fekete et al., 2013, equation 21.
+
+    Use it as the pointwise loss that is consistent with NDCG. Not for data with many queries without
+    relevant documents, whose targets are all 0.
     """
     return squared_error(scores, targets, ptr)
 

@@ -103,6 +103,8 @@ class Gradient:
     default_scorer: str = "linear"
     any_loss: bool = False
     """Whether ``loss`` is a setting."""
+    use: str = ""
+    """When to use it and when not."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, **settings: Any) -> Gradient:

@@ -29,18 +29,78 @@ __all__ = ["MODELS", "RANKERS", "load_ranker", "ranker", "settings_of", "space_o
 
 RANKERS.update(
     {
-        "ranknet": Gradient("logistic", "RankNet: logistic loss on pairs"),
-        "listnet": Gradient("listnet", "ListNet: cross entropy of top-one (or top-m) probabilities"),
-        "listmle": Gradient("listmle", "ListMLE: likelihood of the order"),
-        "rankcosine": Gradient("rankcosine", "RankCosine: cosine of scores and labels"),
-        "topk-listnet": Gradient("topk-listnet", "ListNet with the order of the top k only"),
-        "topk-listmle": Gradient("topk-listmle", "likelihood of the first k places"),
-        "topk-rankcosine": Gradient("topk-rankcosine", "RankCosine with the order of the top k only"),
-        "focusednet": Gradient("focused", "FocusedNet: ListNet in the top k, RankNet from it to the rest"),
-        "lambdamart": Gradient("lambdarank", "LambdaMART: boosted trees on LambdaRank", "trees"),
-        "mart": Gradient("squared-error", "MART: boosted regression trees on labels", "trees"),
-        "linear-regression": Gradient("squared-error", "least squares on labels"),
-        "gradient": Gradient("listnet", "any loss with any scorer: set loss=NAME", any_loss=True),
+        "ranknet": Gradient(
+            "logistic",
+            "RankNet: logistic loss on pairs",
+            use='Use it as the pairwise baseline, and for preferences (`pairs="given"`). Not if only the '
+            'top matters, unless with `pairs="topk"`.',
+        ),
+        "listnet": Gradient(
+            "listnet",
+            "ListNet: cross entropy of top-one (or top-m) probabilities",
+            use="Use it for grades with few levels; it trains fast and fails rarely. Not for full orders: "
+            "the softmax of large labels sees only the first document.",
+        ),
+        "listmle": Gradient(
+            "listmle",
+            "ListMLE: likelihood of the order",
+            use="Use it first for grades and full orders. Not for long lists of which only the top was "
+            "ordered; see `topk-listmle`.",
+        ),
+        "rankcosine": Gradient(
+            "rankcosine",
+            "RankCosine: cosine of scores and labels",
+            use="Use it if queries should count alike whatever their length. Not for lists with a single "
+            "relevant document.",
+        ),
+        "topk-listnet": Gradient(
+            "topk-listnet",
+            "ListNet with the order of the top k only",
+            use="Use it as ListNet on top-k truth. Not for k much larger than 10.",
+        ),
+        "topk-listmle": Gradient(
+            "topk-listmle",
+            "likelihood of the first k places",
+            use="Use it first for top-k truth that people made, with the k of the truth. Not for grades "
+            "with many ties at the border of the top.",
+        ),
+        "topk-rankcosine": Gradient(
+            "topk-rankcosine",
+            "RankCosine with the order of the top k only",
+            use="Use it as RankCosine on top-k truth. Not on plain grades.",
+        ),
+        "focusednet": Gradient(
+            "focused",
+            "FocusedNet: ListNet in the top k, RankNet from it to the rest",
+            use="Use it for top-k truth with a long rest. Not if most lists have at most k documents: "
+            "then there is no rest.",
+        ),
+        "lambdamart": Gradient(
+            "lambdarank",
+            "LambdaMART: boosted trees on LambdaRank",
+            "trees",
+            use="Use it for many queries, grades and effects that are not linear. Not with few queries, "
+            "where linear rankers were better on OHSUMED.",
+        ),
+        "mart": Gradient(
+            "squared-error",
+            "MART: boosted regression trees on labels",
+            "trees",
+            use="Use it as the tree baseline that ignores queries. Not if queries differ in how strictly "
+            "they were graded.",
+        ),
+        "linear-regression": Gradient(
+            "squared-error",
+            "least squares on labels",
+            use="Use it as the simplest trained baseline. Not as the final ranker without a comparison.",
+        ),
+        "gradient": Gradient(
+            "listnet",
+            "any loss with any scorer: set loss=NAME",
+            any_loss=True,
+            use="Use it for any loss that has no ranker of its own. Not for the losses that have one: "
+            "their names say what was trained.",
+        ),
         "ranksvm": RankSVM,
         "ranksvm-rbf": RankSVMRBF,
         "svr": SVR,

@@ -25,7 +25,7 @@ from topkit.losses import Preferences
 from topkit.metrics import Evaluation, convention
 from topkit.rankers import Learner, ranker
 from topkit.studies.assessors import SECONDS
-from topkit.studies.demo_data import documents, topics, write_documents, write_topics
+from topkit.studies.demo_data import FEATURES, documents, mentions, topics, write_documents, write_topics
 from topkit.studies.demo_report import Findings, write_report
 from topkit.studies.fits import importances, measure_test
 from topkit.studies.showing import score_table
@@ -38,13 +38,9 @@ CURVE = [f"kndcg@{depth}" for depth in range(1, K + 1)]
 CONVENTION = "yahoo"
 RANKERS = ("ranksvm", "ranknet", "listnet", "topk-listmle", "focusednet")
 ON_PREFERENCES = "ranksvm on preferences"
-FEATURES = ",".join(
-    f"{function}.{stream}"
-    for stream in ("title", "abstract", "whole")
-    for function in ("log_tf", "idf", "bm25", "lm_dir", "length")
-)
-"""Fifteen features: the 45 of a larger collection would be too many for so few questions."""
-BASELINE, BASELINE_FEATURE = "BM25 alone", "bm25.whole"
+BASELINE, BASELINE_FEATURE = "BM25 alone", "bm25.docstring"
+"""BM25 of name and docstring: what a search engine without learning returns."""
+ALL_FIELDS, ALL_FIELDS_FEATURE = "BM25 of all fields", "bm25.whole"
 CAPTION = f"five folds; kndcg and kerr on the labelled top {K}, ndcg and map on the grades"
 
 Say = Callable[[str], object]
@@ -90,15 +86,18 @@ def prepare(folder: Path, say: Say) -> Dataset:
     """Index the docstrings, compute the features of every candidate, write the files of the labelling app."""
     collection = documents()
     index = build_index(collection, folder / "index")
+    links = mentions(collection, index)
     queries = {topic.id: topic.query for topic in topics()}
     grades = {
         topic.id: {name: float(floor(value)) for name, value in topic.relevance.items()} for topic in topics()
     }
-    data, _ = build_dataset(index, queries, grades, features=FEATURES, sampling="judged")
+    data, _ = build_dataset(
+        index, queries, grades, features=",".join(FEATURES), sampling="judged", links=links
+    )
     data.to_parquet(folder / "data.parquet")
     write_topics(folder / "topics.csv")
     write_documents(collection, folder / "documents.csv")
-    write_run(Run.from_scores(data, bm25_of(data), "bm25"), folder / "bm25.run")
+    write_run(Run.from_scores(data, scores_of(data, BASELINE_FEATURE), "bm25"), folder / "bm25.run")
     say(
         f"prepare  {data.n_queries} questions, {len(collection)} docstrings, {data.n_features} features of "
         f"{len(data)} candidates"
@@ -106,9 +105,9 @@ def prepare(folder: Path, say: Say) -> Dataset:
     return data
 
 
-def bm25_of(data: Dataset) -> NDArray[np.float64]:
-    """The scores of the baseline: BM25 of the whole document."""
-    return data.X[:, data.names_of_features().index(BASELINE_FEATURE)].astype(np.float64)
+def scores_of(data: Dataset, feature: str) -> NDArray[np.float64]:
+    """The scores of a ranker that uses one feature."""
+    return data.X[:, data.names_of_features().index(feature)].astype(np.float64)
 
 
 class Assessor:
@@ -156,7 +155,10 @@ def learn(
     folds = list(zip(query_folds(graded, 5, seed), query_folds(labelled, 5, seed), strict=True))
     graded_tests = concatenate([fold.test for fold, _ in folds])
     labelled_tests = concatenate([fold.test for _, fold in folds])
-    scores = {BASELINE: bm25_of(graded_tests)}
+    scores = {
+        BASELINE: scores_of(graded_tests, BASELINE_FEATURE),
+        ALL_FIELDS: scores_of(graded_tests, ALL_FIELDS_FEATURE),
+    }
     drops: list[dict[str, float]] = []
     for name in (*RANKERS, ON_PREFERENCES):
         say(f"learn    {name}, five folds")
@@ -192,7 +194,7 @@ def fitted(name: str, fold: Fold, judgments: Judgments, seed: int) -> Learner:
 
 
 def next_steps(folder: Path, report: Path) -> str:
-    """What was written, and how to label the same lists yourself."""
+    """What was written, how to label the same lists yourself, and what to do with data of one's own."""
     database = folder / "labels.db"
     # `make demo` runs a program that is not on the path; if called from Python, there is no program to name
     program = (
@@ -200,10 +202,14 @@ def next_steps(folder: Path, report: Path) -> str:
     )
     return (
         f"report   {report}\n"
-        f"files    preferences.csv, data.parquet, labelled.parquet, topics.csv, documents.csv, bm25.run\n"
+        f"files    preferences.csv, data.parquet, labelled.parquet, topics.csv, documents.csv, bm25.run\n\n"
         f"label these lists yourself:\n"
         f"  {program} label import --database {database} --name demo --k {K} "
         f"--topics {folder / 'topics.csv'} "
         f"--documents {folder / 'documents.csv'} --run {folder / 'bm25.run'}\n"
-        f"  {program} label serve --database {database}"
+        f"  {program} label serve --database {database}\n\n"
+        f"with your own data:\n"
+        f"  features and grades (CSV, Parquet, LETOR)   {program} study new compare --out mine.toml\n"
+        f"  documents, queries and judgments            {program} features build --help\n"
+        f"  no judgments yet                            {program} label serve"
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -16,9 +17,25 @@ from inspect import getdoc
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from topkit.data import Dataset, read_letor
 from topkit.data.files import text_writer
-from topkit.features import Document
+from topkit.features import Document, Index, LinkGraph
+
+FEATURES = (
+    "bm25.name",
+    "bm25.summary",
+    "bm25.docstring",
+    "bm25.module",
+    "bm25.whole",
+    "lm_dir.whole",
+    "length.docstring",
+    "in_links",
+)
+"""Few features, because there are few questions. A link is a docstring that mentions another document."""
+SHORT_NAME = 4
+"""Names of up to this many letters are ordinary words, so a docstring that contains one is not a link."""
 
 
 class Topic(NamedTuple):
@@ -32,13 +49,21 @@ class Topic(NamedTuple):
 
 
 def demo_path() -> Path:
-    """The path of a LETOR text: 29 questions with 14 candidates each, grades 0–3 and 15 features."""
+    """The path of a LETOR text: 120 questions with 14 candidates each, grades 0–3 and the FEATURES."""
     return Path(str(files("topkit.studies").joinpath("demo_data.txt")))
 
 
 def demo_data() -> Dataset:
-    """The embedded data set."""
-    return read_letor(demo_path())
+    """The data set that comes with topkit: 120 questions about Python's standard library, 14 docstrings each.
+
+    Grades are 0–3 and there are eight features, among them BM25 of the name, of the first line and of the
+    whole docstring. It is small and quick to learn from, for examples and tests.
+
+    >>> data = demo_data()
+    >>> data.n_queries, len(data), data.feature_names[2]
+    (120, 1680, 'bm25.docstring')
+    """
+    return replace(read_letor(demo_path()), feature_names=FEATURES)
 
 
 @cache
@@ -66,9 +91,43 @@ def topics() -> tuple[Topic, ...]:
 
 
 def documents() -> list[Document]:
-    """All candidates, each once: the name split into words, and the docstring."""
-    names = sorted({name for topic in topics() for name in topic.relevance})
-    return [Document(name, {"title": spoken(name), "abstract": _docstring(name)}) for name in names]
+    """All candidates, each once."""
+    return [document(name) for name in sorted({name for topic in topics() for name in topic.relevance})]
+
+
+def document(name: str) -> Document:
+    """A function or class: name in words, first line of the docstring, name and docstring, module.
+
+    The field of the module is the beginning of the module's own docstring.
+    """
+    module, _, attribute = name.rpartition(".")
+    text = _docstring(module, attribute) or spoken(name)
+    about_module = _docstring(module) or spoken(module)
+    fields = {
+        "name": spoken(name),
+        "summary": text.strip().split("\n")[0],
+        "docstring": f"{spoken(name)}. {text}",
+        "module": " ".join(about_module.split("\n\n")[:2]),
+    }
+    return Document(name, fields)
+
+
+def mentions(collection: list[Document], index: Index) -> LinkGraph:
+    """The links of the collection: a docstring that contains the last part of another document's name."""
+    place = {name: number for number, name in enumerate(index.doc_ids.tolist())}
+    by_word: dict[str, list[str]] = {}
+    for name in place:
+        word = name.rpartition(".")[2]
+        if len(word) > SHORT_NAME:
+            by_word.setdefault(word, []).append(name)
+    pairs = [
+        (place[source.id], place[target])
+        for source in collection
+        for word in sorted(set(re.findall(r"\w+", source.fields["docstring"])) & by_word.keys())
+        for target in by_word[word]
+        if target != source.id
+    ]
+    return LinkGraph.of(len(place), np.array(pairs, np.int64).reshape(-1, 2))
 
 
 def spoken(name: str) -> str:
@@ -80,12 +139,13 @@ def spoken(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace(".", " ").replace("_", " ")
 
 
-def _docstring(name: str) -> str:
-    module, _, attribute = name.rpartition(".")
+def _docstring(module: str, attribute: str = "") -> str:
+    """The docstring of a module or of one of its members; empty if this Python lacks it."""
     try:
-        return getdoc(getattr(import_module(module), attribute)) or spoken(name)
+        found = import_module(module)
+        return getdoc(getattr(found, attribute) if attribute else found) or ""
     except (ImportError, AttributeError):
-        return spoken(name)
+        return ""
 
 
 def write_topics(path: Path) -> None:
@@ -101,4 +161,4 @@ def write_documents(collection: list[Document], path: Path) -> None:
     with text_writer(path) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("id", "title", "text"))
-        writer.writerows((document.id, document.id, document.fields["abstract"]) for document in collection)
+        writer.writerows((document.id, document.id, document.fields["docstring"]) for document in collection)

@@ -28,6 +28,9 @@ def plackett_luce(
     In this model a list chooses its first document from the whole pool, then its second from the others, and
     so on. Lists are cut at ``depth``; the other documents follow by the Borda count. See
     :func:`fit_strengths` for ``penalty``.
+
+    Use it if lists are noisy choices from the top down, and you want strengths with a scale. Not for lists
+    with few documents in common.
     """
 
     def strengths(cut: Ballots, q: int) -> Floats:
@@ -47,6 +50,9 @@ def bradley_terry(
 
     Each list counts one win for every pair that it orders; a listed document beats all that are not listed.
     ``depth`` and ``penalty`` as for :func:`plackett_luce`.
+
+    Use it for pairs that lists or preferences imply, and for strengths with a scale. Not if the place in the
+    list matters more than who beats whom.
     """
 
     def strengths(cut: Ballots, q: int) -> Floats:

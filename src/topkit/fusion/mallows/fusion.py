@@ -61,6 +61,9 @@ def mallows(
 
     ``diagnostics``: ``r_hat`` is the largest potential scale reduction of the energy over queries, near 1 if
     the chains agree; ``r_hat_median``; ``acceptance``; ``chains``. (Klementiev, Roth and Small, LR4IR 2008.)
+
+    Use it if rankers err independently and differ much in skill: θ tells you which to trust. Not for many
+    long lists: sampling takes time, and copies of one ranker look skilled.
     """
     cut = ballots.cut(depth)
     if estimate == "exact" and (cut.pool_sizes > EXACT_LIMIT).any():

@@ -18,6 +18,9 @@ def condorcet(ballots: Ballots, *, depth: Depth = 100) -> Outcome:
 
     A document that beats every other (a Condorcet winner) is first. Lists are cut at ``depth``; the other
     documents follow by the Borda count.
+
+    Use it if only majorities between documents should count. Not for deep lists of many systems: its cost
+    grows with the square of the depth.
     """
     cut = ballots.cut(depth)
     ones = np.ones(cut.n_rankers)

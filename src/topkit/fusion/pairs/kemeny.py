@@ -24,6 +24,9 @@ def kemeny(ballots: Ballots, *, depth: Depth = 100, progress: Progress | None = 
     helps. ``diagnostics`` counts the queries of both kinds, and ``gap`` bounds how far the total score can be
     above the optimum (0 proves optimality). Lists are cut at ``depth``; the other documents follow by the
     Borda count.
+
+    Use it for the consensus of a few short lists, such as the tops of assessors. Not for deep lists: beyond
+    14 documents it is a local search.
     """
     cut = ballots.cut(depth)
     ones = np.ones(cut.n_rankers)

@@ -33,6 +33,9 @@ def adaptive(contest: Contest) -> Play:
       the probability of their position.
 
     Matches are played depth first, so that the winner of the last match often stays on the screen.
+
+    Use it by default, and whenever there is a prior ranking. Not if assessors err often and each topic must
+    be right; `reliable` is made for that.
     """
     n, k = contest.n, contest.k
     if contest.prior is not None:

@@ -12,6 +12,9 @@ def graded(contest: Contest) -> Play:
     """Ask for the grade of every document; documents with the same grade share a place.
 
     "Bad" documents are removed. The order within a grade is the order of the questions, which is random.
+
+    Use it if you need grades of all documents, or lists so short that comparing saves nothing. Not for the
+    order within a grade.
     """
     by_grade: list[list[int]] = [[] for _ in GRADES]
     order = contest.shuffled()

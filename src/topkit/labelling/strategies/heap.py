@@ -20,12 +20,19 @@ def heap(contest: Contest) -> Play:
     follows from earlier answers, so that the mark saves judgments.
 
     Reference: S. Niu, J. Guo, Y. Lan, X. Cheng: Top-k learning to rank, SIGIR 2012, section 3.1.
+
+    Use it to repeat the published experiments. Not to save questions: `adaptive` needs about 40 % fewer at
+    (50, 10).
     """
     return _Heap(contest, repeats=True).play()
 
 
 def heap_once(contest: Contest) -> Play:
-    """The same heap, but it never asks what the answers imply, so no pair is asked twice."""
+    """The same heap, but it never asks what the answers imply, so no pair is asked twice.
+
+    Use it as the published strategy without repeated questions. Not to save questions; `adaptive` needs
+    fewer.
+    """
     return _Heap(contest, repeats=False).play()
 
 

@@ -20,6 +20,9 @@ def insertion(contest: Contest) -> Play:
     """Keep the k best items so far sorted; compare each item with the last, then place it by binary search.
 
     Items come in the order of the prior, or in random order. About n + k log₂k + k ln(n/k)·log₂k judgments.
+
+    Use it with a good prior ranking, or if assessors like to compare a new document with a known list. Not
+    without a prior: `knockout` needs fewer questions.
     """
     groups: list[list[int]] = []
     for number, item in enumerate(contest.arrival(), 1):

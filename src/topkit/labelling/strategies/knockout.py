@@ -13,6 +13,9 @@ def knockout(contest: Contest) -> Play:
 
     At most n − 1 + (k − 1)(⌈log₂n⌉ − 1) judgments. The order of the matches keeps the winner of the last
     match on the screen where possible.
+
+    Use it if there is no prior ranking; it is within a question or two of the lower bound. Not with a good
+    prior, which it does not use.
     """
     return _Bracket(contest).play()
 

@@ -26,6 +26,8 @@ def merge_insertion(contest: Contest) -> Play:
     """Sort all items by merge insertion, for any k: at most Σ ⌈log₂(3i/4)⌉ judgments, i = 2 … n.
 
     Reference: L. Ford, S. Johnson: A tournament problem, American Mathematical Monthly 66, 1959.
+
+    Use it to order a short list completely (k ≥ n). Not for a small top of a long list: it sorts everything.
     """
     order = yield from _Sorter(contest.n).sort([_Unit(item) for item in contest.shuffled()], 0)
     return Finish([unit.items for unit in reversed(order)])

@@ -14,6 +14,8 @@ def quicksort(contest: Contest) -> Play:
     O(n + k log k) judgments on average (O(n log n) for k = n).
 
     Reference: N. Ailon, M. Mohri: An efficient reduction of ranking to classification, COLT 2008.
+
+    Use it for comparison only. Not in practice: a random pivot wastes questions on documents below the top.
     """
     chance = contest.random()
     groups: list[list[int]] = []

@@ -38,6 +38,9 @@ def reliable(contest: Contest) -> Play:
     answers already imply: that is their purpose. Documents that tie are treated as one from then on. The
     confidence of a place is the probability that its document belongs to the top k (for k ≥ n: to the places
     down to its own).
+
+    Use it if about one answer in ten is wrong and the result of every topic matters. Not for careful
+    assessors or a small budget: it asks up to three times as many questions.
     """
     return _Checks(contest).play()
 

@@ -13,6 +13,8 @@ def select_best(contest: Contest) -> Play:
     because the best item so far stays on the screen.
 
     Reference: R. Song et al.: Select-the-best-ones, Information Processing & Management 47, 2011.
+
+    Use it for comparison only, or for k = 1. Not for larger k: it starts again for every place.
     """
     forest = Forest(contest.n)
     groups: list[list[int]] = []

@@ -33,6 +33,9 @@ def listnet(scores: Floats, targets: Floats | TopTargets, ptr: Ints, *, curved: 
     permutations (m = n), which cannot be computed for long lists, and uses m = 1. A list of n ≤ m documents
     has m = n − 1, which is its whole permutation; the loss of a list of one document is 0. Linear in the
     length of the list for m = 1 and 2, quadratic for m = 3. Cao et al., ICML 2007.
+
+    Use it for grades with few levels; it is fast and hard to break. Not for full orders: the softmax of
+    large labels sees only the first document.
     """
     if isinstance(targets, TopTargets):
         return top_m_entropy(scores, targets, ptr, curved)
@@ -47,6 +50,9 @@ def topk_listnet(scores: Floats, psi: Floats, ptr: Ints, *, curved: bool) -> Blo
 
     Ties at the border share its places: ψ is then its mean over all ways to break the tie. k ≥ n gives
     ListNet. Xia et al., NIPS 2009, section 4.3.
+
+    Use it as ListNet on top-k truth, where documents below the top should count alike. Not for k much larger
+    than 10: the softmax sees the first places only.
     """
     return listnet(scores, psi, ptr, curved=curved)
 
@@ -56,6 +62,9 @@ def rankcosine(scores: Floats, labels: Floats, ptr: Ints, *, curved: bool) -> Bl
 
     The loss of a list whose labels are all 0 is 0. If all scores are 0 the cosine is undefined: the loss is ½
     and the gradient −½·y/‖y‖, a descent direction. Linear in the length of the list. Qin et al., IPM 2008.
+
+    Use it if queries should count alike whatever their length and the scale of their labels. Not for lists
+    with a single relevant document, where `listmle` is sharper.
     """
     from topkit.losses.listwise import kernels
 
@@ -67,6 +76,8 @@ def topk_rankcosine(scores: Floats, psi: Floats, ptr: Ints, *, curved: bool) -> 
     """Top-k RankCosine: RankCosine with ψ = y in the top k and the small constant ε for the other documents.
 
     Ties at the border as in top-k ListNet; k ≥ n gives RankCosine. Xia et al., NIPS 2009.
+
+    Use it as RankCosine on top-k truth. Not on plain grades, where it equals RankCosine with a cut.
     """
     return rankcosine(scores, psi, ptr, curved=curved)
 
@@ -77,6 +88,9 @@ def listmle(scores: Floats, choices: Choices, ptr: Ints, *, curved: bool) -> Blo
     Documents with equal labels are chosen from the same set (Breslow's form). The order within the lowest
     label is unknown and adds nothing, so the loss does not depend on the order of rows. Linear in the length
     of the list after the labels are sorted once. Xia et al., ICML 2008.
+
+    Use it first for grades and full orders: it was the best loss on MQ2008. Not for long lists of which only
+    the top was ordered; `topk-listmle` ignores the rest.
     """
     from topkit.losses.listwise import kernels
 
@@ -89,6 +103,9 @@ def topk_listmle(scores: Floats, choices: Choices, ptr: Ints, *, curved: bool) -
 
     Ties at the border share the choices that remain; other ties as in ListMLE, and k ≥ n gives ListMLE.
     Xia et al., NIPS 2009, equation 10.
+
+    Use it first for top-k truth that people made, with the k of the truth. Not for grades with many ties at
+    the border, where `listmle` uses more of the labels.
     """
     return listmle(scores, choices, ptr, curved=curved)
 

@@ -32,6 +32,9 @@ def lambdarank(scores: Floats, relevance: Relevance, ptr: Ints, *, curved: bool,
     k None, lists of more than 1,000 documents count only pairs with at least one document in the first 1,000
     ranks (LightGBM's ``lambdarank_truncation_level``): O(n) pairs instead of O(n²). Shorter lists are exact;
     set k ≥ n to make long lists exact too. Burges et al., NIPS 2006.
+
+    Use it with trees for NDCG on grades, the usual baseline of the field. Not for preferences, and not if
+    you need a convex objective with one optimum.
     """
     from topkit.losses.ndcg import kernels
 
@@ -55,6 +58,9 @@ def softndcg(
     for each relevant document. If all scores of a query are equal there is no order to start from: the
     gradient is then (mean gain − gain)/DCG*, towards the ideal order. The loss of a query without a relevant
     document is 0. Chapelle & Wu, 2010; Busa-Fekete et al., 2013, equation 19.
+
+    Use it to fine-tune towards NDCG from a trained start. Not from zero scores or with a small sigma: the
+    gradient then vanishes.
     """
     from topkit.losses.ndcg import kernels
 

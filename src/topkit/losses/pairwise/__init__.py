@@ -97,6 +97,9 @@ def hinge(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:
 
     O(n log n) in the length of the list: pairs are never listed. The curvature is the count of active pairs.
     Herbrich et al., 2000; Joachims, KDD 2002.
+
+    Use it to reproduce RankSVM's original objective; the squared hinge has the same optimum in practice and
+    is easier to minimise. Not for boosted trees: its curvature is a count.
     """
     return _sum_over_pairs("hinge", scores, pairs, ptr, curved)
 
@@ -105,6 +108,9 @@ def squared_hinge(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> B
     """Squared hinge: φ(m) = max(0, 1 − m)², the smooth loss of primal RankSVM; O(n log n).
 
     Chapelle & Keerthi, Information Retrieval 2010.
+
+    Use it for linear models on grades or preferences with many pairs; `ranksvm` minimises it. Not if labels
+    have gross errors, which it weights most.
     """
     return _sum_over_pairs("squared_hinge", scores, pairs, ptr, curved)
 
@@ -114,12 +120,19 @@ def exponential(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Blo
 
     Scores more than 300 from the middle of their query's range are clipped, so nothing overflows.
     Freund et al., JMLR 2003.
+
+    Use it for long lists, where its cost does not depend on the number of pairs. Not if labels have errors:
+    one wrong pair can dominate the gradient.
     """
     return _sum_over_pairs("exponential", scores, pairs, ptr, curved)
 
 
 def logistic(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:
-    """Logistic: φ(m) = log(1 + e^(−m)), natural logarithm, the loss of RankNet. Burges et al., ICML 2005."""
+    """Logistic: φ(m) = log(1 + e^(−m)), natural logarithm, the loss of RankNet. Burges et al., ICML 2005.
+
+    Use it as the default for preferences, and with any scorer; its gradient is bounded. Not if only the top
+    matters, unless with `pairs="topk"` or `"focused"`.
+    """
     return _sum_over_pairs("logistic", scores, pairs, ptr, curved)
 
 
@@ -134,6 +147,9 @@ def sigmoid(
     """Sigmoid: φ(m) = 1 − σ(a·m), bounded and therefore robust against outliers; a is the steepness.
 
     Not convex: the curvature is the positive substitute a²σ(1−σ). Carvalho et al., LR4IR 2008.
+
+    Use it to refine a good start if some labels are wrong: a pair far on the wrong side has no influence.
+    Not from a random start, because it is not convex.
     """
     return _sum_over_pairs("sigmoid", scores, pairs, ptr, curved, steepness)
 
@@ -142,6 +158,9 @@ def fidelity(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:
     """Fidelity: φ(m) = 1 − √σ(m), the loss of FRank; not convex, with the size of the slope as curvature.
 
     Tsai et al., SIGIR 2007.
+
+    Use it as another bounded loss for labels with errors. Not as a first choice: it is not convex, and
+    `sigmoid` has a steepness to tune.
     """
     return _sum_over_pairs("fidelity", scores, pairs, ptr, curved)
 

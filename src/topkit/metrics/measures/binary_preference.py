@@ -18,6 +18,9 @@ def bpref(block: Block, depths: Depths, convention: Convention, rel: Rel = None)
 
     n counts judged irrelevant documents ranked above, R and N all relevant and irrelevant ones that are
     known; unjudged documents are ignored. Buckley and Voorhees, SIGIR 2004, as in trec_eval.
+
+    Use it if many returned documents are unjudged (`gm_bpref` gives more weight to hard queries). Not with
+    complete judgments, where `map` is sharper.
     """
     least = least_relevant(convention, rel)
     relevant = block.labels >= least
@@ -35,6 +38,8 @@ def inferred_ap(block: Block, depths: Depths, convention: Convention, rel: Rel =
 
     A label of −2 means that the document was in the pool but not drawn for judging; other labels below 0 mean
     that it was not in the pool, which counts as irrelevant. Yilmaz and Aslam, CIKM 2006, as in trec_eval.
+
+    Use it if the judged documents are a random sample of the pool. Not for judgments of the top of the pool.
     """
     least = least_relevant(convention, rel)
     relevant = block.labels >= least

@@ -25,6 +25,9 @@ def err(block: Block, depths: Depths, convention: Convention, top: Top = None) -
     Chapelle, Metzler, Zhang and Grinspan, CIKM 2009. ``top`` is the largest grade of the scale: the setting,
     else that of the convention, else the largest label of the data. A query without a relevant document
     scores 0.
+
+    Use it if users stop at the first good document; it depends strongly on rank 1. Not to compare data sets
+    unless ``top`` is the same for both.
     """
     largest = _largest_grade(block.lists.largest_label, convention, top)
     return _err(block, depths, 2.0**largest, largest)
@@ -34,6 +37,8 @@ def err_tm(block: Block, depths: Depths, convention: Convention, top: Top = None
     """ERR with R = (2^y−1)/(2^top−1), so that a document of the largest grade always satisfies.
 
     Busa-Fekete, Kégl, Éltető and Szarvas, "Tune and mix", 2013, equation 24.
+
+    Use it to compare with the tables of the Tune-and-mix paper. Not for new work; `err` is the usual form.
     """
     largest = _largest_grade(block.lists.largest_label, convention, top)
     return _err(block, depths, max(2.0**largest - 1, 1.0), largest)
@@ -43,6 +48,8 @@ def kappa_err(block: Block, depths: Depths, convention: Convention) -> Floats:
     """κ-ERR: ERR on the labels of top-k truth, with top = k (k := n in a list with n < k documents).
 
     Niu, Guo, Lan and Cheng, SIGIR 2012, section 3.3.
+
+    Use it for top-k truth if the first places count most. Not on grades.
     """
     k = block.lists.truth.k or 1
     known = block.lengths + np.count_nonzero(block.missed >= 0, axis=1)

@@ -16,6 +16,9 @@ def s_clicks(block: Block, depths: Depths, convention: Convention) -> Floats:
     never shown have no clicks and no examinations, so they do not count. A query without an examined document
     has the convention's value for empty queries. Zoeter, Taylor, Snelson, Guiver, Craswell and Szummer,
     LR4IR 2008, equation 8.
+
+    Use it to evaluate by clicks without grades, for queries with many pages. Not to compare rankers whose
+    documents were never shown: they do not count.
     """
     lists = block.lists
     if lists.clicks is None or lists.looks is None:

@@ -11,22 +11,35 @@ from topkit.metrics.measures.relevant_found import least_relevant
 
 
 def returned(block: Block, depths: Depths, convention: Convention) -> Floats:
-    """Number of documents in the list."""
+    """Number of documents in the list.
+
+    Use it to check that runs have the length you expect. Not as a measure of quality.
+    """
     return block.lengths[None, :].astype(np.float64)
 
 
 def relevant(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
-    """Number of relevant documents that are known."""
+    """Number of relevant documents that are known.
+
+    Use it to check the judgments. Not as a measure of quality: it does not depend on the run.
+    """
     return block.relevant_known(least_relevant(convention, rel))[None, :].astype(np.float64)
 
 
 def relevant_returned(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
-    """Number of relevant documents in the list."""
+    """Number of relevant documents in the list.
+
+    Use it to check how much a run can be worth at most. Not as a measure of the order.
+    """
     return block.relevant_returned(least_relevant(convention, rel))[None, :].astype(np.float64)
 
 
 def unjudged(block: Block, depths: Depths, convention: Convention) -> Floats:
-    """The share of the first l places with an unjudged document."""
+    """The share of the first l places with an unjudged document.
+
+    Use it beside every other measure if runs were not in the pool: many unjudged documents make values too
+    low. Not as a measure of quality.
+    """
     holes = (block.labels < 0) & block.inside
     values = np.stack([holes[:, :depth].sum(axis=1) for depth in depths]).astype(np.float64)
     for row, depth in enumerate(depths):

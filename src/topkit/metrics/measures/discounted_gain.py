@@ -20,6 +20,9 @@ def dcg(block: Block, depths: Depths, convention: Convention) -> Floats:
 
     Järvelin and Kekäläinen, TOIS 2002. Gain and discount are those of the convention. A list with n < l
     documents ends at n, or scores 0 if the convention says so.
+
+    Use it to compare systems on the same queries in units of gain. Not for means over queries with different
+    numbers of relevant documents; `ndcg` normalises.
     """
     return _short(_dcg(block, depths, convention), block, depths, convention)
 
@@ -29,6 +32,9 @@ def ndcg(block: Block, depths: Depths, convention: Convention) -> Floats:
 
     A query without any gain has the convention's value for empty queries. In lists with labels above 1000, as
     in long full orders, all gains are divided by 2^(largest label), which does not change the quotient.
+
+    Use it by default for grades, with the depth that users see. Not without naming the convention, and not
+    for binary labels with one relevant document, where `rr` says the same.
     """
     exponents = gain_exponents(block)
     values = _discounted(block, block.by_rank[: deepest(depths, block.width)], depths, convention, exponents)
@@ -41,7 +47,11 @@ def ndcg(block: Block, depths: Depths, convention: Convention) -> Floats:
 
 
 def mean_ndcg(block: Block, depths: Depths, convention: Convention) -> Floats:
-    """The mean of NDCG@1, …, NDCG@n of a list with n documents, as in the tables of LETOR 4.0."""
+    """The mean of NDCG@1, …, NDCG@n of a list with n documents, as in the tables of LETOR 4.0.
+
+    Use it to compare with the published tables of LETOR 4.0. Not for new work: one depth that users see is
+    easier to explain.
+    """
     every: Depths = list(range(1, block.width + 1))
     values = ndcg(block, every, convention)
     inside = np.arange(len(values))[:, None] < block.lengths
@@ -53,6 +63,8 @@ def kappa_ndcg(block: Block, depths: Depths, convention: Convention) -> Floats:
     """κ-NDCG@l: NDCG@l on the labels of top-k truth (k+1−rank in the top k, 0 below).
 
     Niu, Guo, Lan and Cheng, SIGIR 2012, section 3.3.
+
+    Use it for top-k truth. Not on grades: it needs the order of the top.
     """
     return ndcg(block, depths, convention)
 

@@ -15,6 +15,8 @@ def top_k_loss(block: Block, depths: Depths, convention: Convention) -> Floats:
     Xia, Liu and Li, NIPS 2009, equation 5. Documents with equal labels may come in any order, so it also
     works with grades. A list with n < k documents is compared over n. Without a depth, k is that of the
     truth, or n.
+
+    Use it in theory and for small k. Not to compare systems: nearly all lists of ten have a loss of 1.
     """
     whole = block.width if block.lists.truth.k is None else min(block.lists.truth.k, block.width)
     width = deepest([whole if depth is None else depth for depth in depths], block.width)

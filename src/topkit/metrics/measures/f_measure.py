@@ -24,6 +24,8 @@ def f1(
 
     With ``threshold``, only documents with at least this score count as returned (and at most l of them). A
     query without returned and without relevant documents has the convention's value for empty queries.
+
+    Use it to evaluate a cut by depth or by score, as for sentences. Not for rankings without a cut.
     """
     least = least_relevant(convention, rel)
     known = block.relevant_known(least)

@@ -20,6 +20,9 @@ def auc(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -
 
     Unjudged documents are irrelevant; judged documents that were not returned share the last place.
     A query without such a pair has the convention's value for empty queries.
+
+    Use it to see whether scores separate relevant from irrelevant documents at all. Not for the top: every
+    pair counts alike.
     """
     query, group, labels = _all_documents(block)
     hit = labels >= least_relevant(convention, rel)
@@ -40,6 +43,8 @@ def kendall_tau(block: Block, depths: Depths, convention: Convention) -> Floats:
     C and D count pairs in the same and in opposite order, P all pairs, T those that tie in labels or in
     scores. Unjudged documents have the label 0; judged documents that were not returned share the last place.
     A query whose labels or scores are all equal has the convention's value for empty queries.
+
+    Use it to compare whole orders. Not for the top: every pair counts alike.
     """
     query, group, labels = _all_documents(block)
     order = np.lexsort((-labels, group, query))
@@ -67,6 +72,8 @@ def weighted_kendall_tau(block: Block, depths: Depths, convention: Convention) -
     that tie share their best place and are not compared. Without a depth, k is that of the truth, or n. In a
     list with labels above 1000 all gains are divided by 2^(largest label), because they would exceed floating
     point; ``nwkt`` does not depend on such a factor. Lan, Guo, Niu and Cheng, CIKM 2013, equation 12.
+
+    Use it in theory and tests: it bounds 1 − NDCG. Not in reports, because its range depends on the labels.
     """
     return _weighted_inversions(block, depths, convention)[0]
 

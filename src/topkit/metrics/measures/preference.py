@@ -16,12 +16,18 @@ def ppref(block: Block, depths: Depths, convention: Convention) -> Floats:
     preferred document is ranked higher. Every answer counts, except "about the same". A query without an
     ordered pair scores 0 if it has preferences, else the convention's value for empty queries. Carterette and
     Bennett, SIGIR 2008.
+
+    Use it to evaluate by preferences directly, without grades. Not with `tie` as the most frequent answer:
+    ties are left out.
     """
     return _ratio(block, depths, convention, weighted=False, over_all=False)
 
 
 def rpref(block: Block, depths: Depths, convention: Convention) -> Floats:
-    """rpref@l = correctly ordered pairs / all pairs: the recall of preferences. See :func:`ppref`."""
+    """rpref@l = correctly ordered pairs / all pairs: the recall of preferences. See :func:`ppref`.
+
+    Use it with `ppref` if lists differ in length. Not alone: a longer list orders more pairs.
+    """
     return _ratio(block, depths, convention, weighted=False, over_all=True)
 
 
@@ -30,6 +36,9 @@ def nwppref(block: Block, depths: Depths, convention: Convention) -> Floats:
 
     The sum over correctly ordered pairs is normalised by the sum over all ordered pairs. The discount is the
     convention's. See :func:`ppref`.
+
+    Use it as `ppref` with more weight on the top. Not to compare values under different conventions, which
+    set the discount.
     """
     return _ratio(block, depths, convention, weighted=True, over_all=False)
 

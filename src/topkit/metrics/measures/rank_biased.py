@@ -21,6 +21,9 @@ def rank_biased_precision(
     """RBP@l = (1−p) Σ_{r≤l} p^{r−1}·[document r is relevant].
 
     Moffat and Zobel, TOIS 2008. A query without a relevant document scores 0.
+
+    Use it if you know how patient users are: they look at 1/(1 − p) documents on average. Not to compare
+    values with different p.
     """
     relevant = block.labels >= least_relevant(convention, rel)
     weights = (1.0 - p) * p ** np.arange(block.width)
@@ -39,6 +42,9 @@ def compatibility(block: Block, depths: Depths, convention: Convention, p: Persi
     by descending label; documents with equal labels keep the order of the list, which maximises the overlap.
     Without a depth, l is the longer of list and ideal. Clarke, Vtyurina and Smucker, TOIS 2021. A
     query without a relevant document has the convention's value for empty queries.
+
+    Use it for preferences and ordered tops: it compares with the nearest ideal order. Not for grades alone,
+    where `ndcg` is better known.
     """
     labels = np.concatenate([block.labels, block.missed], axis=1).astype(np.float64)
     positive = labels > 0

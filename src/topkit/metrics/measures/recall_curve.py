@@ -27,12 +27,17 @@ def interpolated_precision(
     A level of recall that the list does not reach scores 0; a query without a relevant document has the
     convention's value for empty queries. The level is rounded as in trec_eval 10
     (trec_eval 9 took ⌊recall·R + 0.9⌋).
+
+    Use it to draw precision–recall curves. Not as a single number.
     """
     return _interpolated(block, convention, np.array([recall]), rel)
 
 
 def eleven_point_average(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
-    """The mean of interpolated precision at recall 0, 0.1, …, 1."""
+    """The mean of interpolated precision at recall 0, 0.1, …, 1.
+
+    Use it to compare with old publications. Not for new work; `map` has replaced it.
+    """
     mean: Floats = _interpolated(block, convention, _ELEVEN, rel).mean(axis=0, keepdims=True)
     return mean
 

@@ -20,7 +20,11 @@ _FIRST_RANKS = 10
 
 
 def reciprocal_rank(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
-    """RR@l = 1/rank of the first relevant document, 0 if there is none among the first l."""
+    """RR@l = 1/rank of the first relevant document, 0 if there is none among the first l.
+
+    Use it for known-item search and questions with one answer. Not if several documents are relevant: only
+    the first counts.
+    """
     return _reciprocal(block, depths, convention, rel, 1)
 
 
@@ -30,6 +34,8 @@ def reciprocal_page_rank(
     """1/number of the page (of ``page`` documents) with the first relevant document, 0 if there is none.
 
     Klementiev, Roth and Small, LR4IR 2008; its mean over queries is MRPR.
+
+    Use it if users turn pages and the place on the page does not matter. Not for the order within a page.
     """
     return _reciprocal(block, depths, convention, rel, page)
 

@@ -45,6 +45,9 @@ def precision(block: Block, depths: Depths, convention: Convention, rel: Rel = N
 
     Places after the end of a short list count as irrelevant, unless the convention divides by the length of
     the list.
+
+    Use it for a page of fixed size and binary relevance. Not if many queries have fewer relevant documents
+    than the depth.
     """
     values = hits_to_depths(block, depths, least_relevant(convention, rel))
     values /= np.maximum(list_sizes(block, depths, convention), 1)
@@ -52,13 +55,20 @@ def precision(block: Block, depths: Depths, convention: Convention, rel: Rel = N
 
 
 def recall(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
-    """Recall@l = relevant documents among the first l, divided by all that are known."""
+    """Recall@l = relevant documents among the first l, divided by all that are known.
+
+    Use it for the first stage of a search, with the depth that is passed on. Not for the quality of a
+    ranking: the order does not count.
+    """
     least = least_relevant(convention, rel)
     return over(hits_to_depths(block, depths, least), block.relevant_known(least), convention)
 
 
 def success(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
-    """Success@l = 1 if a relevant document is among the first l, else 0."""
+    """Success@l = 1 if a relevant document is among the first l, else 0.
+
+    Use it if one good document is enough. Not to see small differences: each query is 0 or 1.
+    """
     return np.minimum(hits_to_depths(block, depths, least_relevant(convention, rel)), 1.0)
 
 
@@ -66,6 +76,9 @@ def average_precision(block: Block, depths: Depths, convention: Convention, rel:
     """AP@l = (1/R) Σ P@r over the ranks r ≤ l of relevant documents; R counts all that are known.
 
     Its mean over queries is MAP. A query without a relevant document has the convention's empty value.
+
+    Use it for binary relevance and complete judgments, where all relevant documents count (`gm_map` gives
+    more weight to hard queries). Not if many documents are unjudged; see `bpref`.
     """
     least = least_relevant(convention, rel)
     width = deepest(depths, block.width)
@@ -93,7 +106,10 @@ def r_precision(
     mult: Annotated[float, Setting("Multiple of R at which precision is taken.", above=0.0)] = 1,
     rel: Rel = None,
 ) -> Floats:
-    """P@R with R the number of relevant documents that are known; with ``mult``, P at ⌊mult·R + 0.9⌋."""
+    """P@R with R the number of relevant documents that are known; with ``mult``, P at ⌊mult·R + 0.9⌋.
+
+    Use it if queries differ much in their number of relevant documents. Not for a fixed page size.
+    """
     least = least_relevant(convention, rel)
     known = block.relevant_known(least)
     cut = np.floor(known * mult + 0.9).astype(np.int64)

@@ -23,6 +23,9 @@ class AdaRank:
     that does not raise the metric of H on the training data is excluded until another one does. Queries with
     one label have no influence. Xu & Li, SIGIR 2007.
 
+    Use it to optimise an unusual metric with a small, readable model: a weighted sum of few features. Not if
+    features must be combined in a finer way than weights of whole features.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 0.3], [0.1, 0.2], [0.4, 0.9]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("adarank", metric="ndcg@1").fit(data).rank(data)["q"][0][0]

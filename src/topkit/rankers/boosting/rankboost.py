@@ -23,6 +23,9 @@ class RankBoost:
     D factorises, so a round is linear in the documents. A missing feature is not above any threshold.
     Freund, Iyer, Schapire & Singer, JMLR 2003.
 
+    Use it if features act by thresholds, or for preferences. Not for many documents per query with
+    `pairs="all"` and fine differences, where trees on a listwise loss are better.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("rankboost").fit(data).rank(data)["q"][0][0]

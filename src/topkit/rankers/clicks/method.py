@@ -37,6 +37,9 @@ class ClickLabelRanker:
     satisfied (:mod:`topkit.rankers.clicks.utility`), instead of λ and κ.
     Zoeter, Taylor, Snelson, Guiver, Craswell & Szummer, LR4IR 2008.
 
+    Use it for a stream of clicks, with or without grades, and for queries that repeat. Not without repeated
+    queries or features: it then has nothing to generalise from.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("click-label").fit(data).rank(data)["q"][0][0]

@@ -74,6 +74,9 @@ class IsoRank(EffortTrees):
     many trees are kept. The second trace counts the training pairs in the wrong order. Zheng, Zha & Sun,
     LR4IR 2008.
 
+    Use it for preferences with ties, or for grades with trees that should move no more than needed. Not for
+    long lists with preferences: each query is a quadratic program.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[i / 60] for i in range(60)], [i // 20 for i in range(60)], ["q"] * 60)
     >>> tk.ranker("isorank", min_leaf=1).fit(data).rank(data)["q"][0][0]
@@ -101,6 +104,9 @@ class QBRank(EffortTrees):
     regression tree is fitted to all targets by least squares, which minimises a quadratic bound of
     ½ Σ max(0, …)². Preferences have margin 1 and their weights. Otherwise as :class:`IsoRank`. Zheng, Zha,
     Zhang, Chapelle, Chen & Sun, NIPS 2007.
+
+    Use it for preferences with trees if IsoRank is too slow. Not for data with many pairs per document,
+    whose targets contradict each other.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[i / 60] for i in range(60)], [i // 20 for i in range(60)], ["q"] * 60)

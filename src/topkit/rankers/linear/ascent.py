@@ -33,6 +33,9 @@ class CoordinateAscent:
     the lists that it changes. In training, ties count as ordered badly. Metzler & Croft, Information
     Retrieval 2007.
 
+    Use it to optimise any metric directly with few features. Not for hundreds of features or very large
+    data: each step re-ranks lists.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 0.5], [0.1, 0.4], [0.4, 0.9]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("coordinate-ascent").fit(data).rank(data)["q"][0][0]

@@ -21,6 +21,8 @@ class BestFeature:
     never selected by luck; a missing feature is 0. The trace holds the mean of each feature, then of each
     reversed one.
 
+    Use it as the baseline of every comparison. Not as the final ranker, unless nothing beats it.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 3.0], [0.1, 1.0], [0.4, 2.0]], [0, 2, 1], ["q", "q", "q"])
     >>> tk.ranker("bestfeature").fit(data).rank(data)["q"][0][0]

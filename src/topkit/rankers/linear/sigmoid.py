@@ -41,6 +41,8 @@ class Sigmoid:
     1e-8. With ``l2=None`` and validation data, λ is selected from a grid. Carvalho, Elsas, Cohen & Carbonell,
     LR4IR 2008.
 
+    Use it after a linear ranker if you suspect wrong labels. Not on clean labels, where it changes little.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("sigmoid", base="perceptron").fit(data).rank(data)["q"][0][0]

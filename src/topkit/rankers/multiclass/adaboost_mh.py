@@ -48,6 +48,9 @@ class AdaBoostMH:
     with ±1 for each class; 2 leaves or 1 term make a stump. Documents start with weight 2^label. Validation
     data chooses the number of rounds, without retraining. Busa-Fekete et al., Machine Learning 2013.
 
+    Use it for a few grades and features with thresholds, or as a member of a mixture. Not for full orders:
+    labels are classes here.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9, 0.3], [0.1, 0.2], [0.4, 0.9]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("adaboost-mh", rounds=5).fit(data).rank(data)["q"][0][0]

@@ -117,6 +117,9 @@ class McRank:
     by binary cross entropy, which uses the order of the labels. With validation data, boosting stops
     ``patience`` rounds after the best value of the metric. Li, Burges & Wu, NIPS 2007.
 
+    Use it if you need the probability of each grade as well as an order. Not for small data: it trains one
+    tree ensemble per grade.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("mcrank", trees=5, min_leaf=1).fit(data).rank(data)["q"][0][0]

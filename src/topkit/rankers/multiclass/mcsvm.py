@@ -36,6 +36,9 @@ class McSVM:
     warm starts and the one with the best metric is kept; without validation data C is 100 over the total
     weight of the documents.
 
+    Use it for a few grades with a linear effect; it was the strongest single member of the mixture on
+    MQ2008. Not for full orders: labels are classes here.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("mcsvm", C=10.0).fit(data).rank(data)["q"][0][0]

@@ -80,6 +80,9 @@ class SortNet:
     makes no new error, or after ``rounds``. The round with the best metric on validation
     data (on training data without) is kept. Rigutini, Papini, Maggini & Scarselli, LR4IR 2008.
 
+    Use it if the order of two documents depends on both in a way that no score can express. Not if you need
+    scores, export or fast ranking: it compares pairs.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("sortnet").fit(data).rank(data)["q"][0][0]

@@ -29,6 +29,9 @@ class FocusedSVM(QuerySVM):
     learns a random order that agrees with them, drawn by ``seed`` and cut at k
     (:func:`topkit.rankers.orders.drawn_order`). Niu, Guo, Lan & Cheng, SIGIR 2012.
 
+    Use it for a linear ranker on ordered tops. Not on tops drawn from grades, where it was not better than
+    RankSVM.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")
     >>> tk.ranker("focusedsvm", k=2, C=10.0).fit(data).rank(data)["q"][0][0]

@@ -38,6 +38,9 @@ class RankSVM:
     validation data, C is 1000 divided by the number of pairs. A missing feature is 0. Joachims, KDD 2002;
     Chapelle & Keerthi, Information Retrieval 2010.
 
+    Use it first for a strong linear baseline, and for preferences without grades (`pairs="given"`). Not for
+    effects that are not linear in the features.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("ranksvm", C=10.0).fit(data).rank(data)["q"][0][0]

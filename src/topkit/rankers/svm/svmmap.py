@@ -22,6 +22,8 @@ class SvmMap(QuerySVM):
     Queries without relevant, or without irrelevant, documents have no influence. The trace holds the relative
     duality gap. Yue, Finley, Radlinski & Joachims, SIGIR 2007.
 
+    Use it for binary relevance and MAP. Not for many grades: all grades from ``rel`` count alike.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [1, 0, 0], ["q", "q", "q"])
     >>> tk.ranker("svmmap", C=10.0).fit(data).rank(data)["q"][0][0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import topkit as tk
-from tests.rankers.test_clicks import clicking, plain_data
+from tests.support.clicks import clicking, plain_data
 from topkit.cli.train import train
 from topkit.data import InputError, Page, read_satisfaction, write_pages
 from topkit.rankers import Clicks

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import tracemalloc
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from scipy.stats import t as student
 
 import topkit as tk
 from tests.support.cli import said
+from tests.support.clicks import clicking, plain_data
 from topkit.cli.train import train
 from topkit.data import InputError, Page, read_pages, write_pages
 from topkit.rankers import Clicks, continue_training
@@ -181,26 +181,6 @@ def test_examined_documents() -> None:
     assert events.slots[:, 1].tolist() == [1, 2, 3, 3, 3]  # places beyond the last weight share it
     assert len(set(events.slots[:, 2].tolist())) == 1
     assert (events.row == -1).all()
-
-
-def clicking(pages: int, seed: int) -> Iterator[Page]:
-    """Users who look from the top with patience, and like documents whose name ends in 0 or 1."""
-    rng = np.random.default_rng(seed)
-    for _ in range(pages):
-        query = f"q{rng.integers(0, 20)}"
-        docs = tuple(f"{query}-{i}" for i in rng.permutation(8))
-        clicks = tuple(
-            bool(rng.random() < (0.6 if doc[-1] in "01" else 0.1) * 0.9**place)
-            for place, doc in enumerate(docs)
-        )
-        yield Page(query, docs, clicks)
-
-
-def plain_data(queries: int = 20) -> tk.Dataset:
-    names = [f"q{q}-{i}" for q in range(queries) for i in range(8)]
-    labels = [float(name[-1] in "01") for name in names]
-    qids = [name.partition("-")[0] for name in names]
-    return tk.Dataset.build(np.zeros((len(names), 1)), labels, qids, doc_ids=names)
 
 
 def test_memory_weights_learn_what_features_do_not_explain() -> None:

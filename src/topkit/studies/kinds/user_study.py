@@ -176,8 +176,10 @@ def _rates(tables: dict[str, list[Agreement]], note: str) -> ScoreTable:
 def published_tie_share(tool: str) -> float:
     """The share of ties behind a published table: counts are symmetric, so p_i·r_ij = p_j·r_ji.
 
+    Grades: 1 : .2913/.2825 : .0815/.1534 = 1 : 1.0312 : .5313, and 1.0312/2.5624 = .402.
+
     >>> round(published_tie_share("preferences"), 3), round(published_tie_share("grades"), 3)
-    (0.624, 0.403)
+    (0.624, 0.402)
     """
     rows: NDArray[np.float64] = np.array(PUBLISHED_ROWS[tool])
     shares = np.array([1.0, rows[0, 1] / rows[1, 0], rows[0, 2] / rows[2, 0]])

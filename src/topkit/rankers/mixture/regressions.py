@@ -126,8 +126,14 @@ def minimise(
     """The minimum of a function with gradient, by L-BFGS within bounds."""
     from scipy.optimize import minimize
 
-    options = {"maxiter": MAX_STEPS, "gtol": 1e-6}
-    solution = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    solution = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": MAX_STEPS, "gtol": 1e-6},
+    )
     return np.asarray(solution.x, np.float64)
 
 

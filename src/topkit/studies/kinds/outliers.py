@@ -92,7 +92,8 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
         yield Heading(source.name)
         of_source = results.where(data=source.name)
         means = of_source.mean(which, "ranker", "cutoff")
-        rows, lines = [], {}
+        rows: list[tuple[str, tuple[float, ...]]] = []
+        lines: dict[str, list[float]] = {}
         for name in of_source.levels("ranker"):
             values = [means[name, cutoff] for cutoff in cutoffs]
             rows.append((name, (means[name, ALL], *values)))

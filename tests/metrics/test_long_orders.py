@@ -78,3 +78,13 @@ def test_dcg_itself_still_says_why_not() -> None:
     with pytest.raises(tk.InputError, match="exceeds floating point"):
         tk.evaluate(data, scores, "dcg@10")
     assert tk.evaluate(data, scores, "dcg@10", convention="trec").mean["dcg@10"] > 0
+
+
+@pytest.mark.parametrize("name", ["err", "err_tm", "kerr"])
+def test_err_of_long_orders_says_why_not(name: str) -> None:
+    """The probability of a stop is (2^y − 1)/2^top, so there is no scale that would help."""
+    data, scores = long_order(1200, 0)
+    truth = data.top_k(1100) if name == "kerr" else data
+    with pytest.raises(tk.InputError, match="exceeds floating point"):
+        tk.evaluate(truth, scores, name)
+    assert 0 < tk.evaluate(data.top_k(10), scores, "kerr").mean["kerr"] <= 1

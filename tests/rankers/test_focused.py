@@ -21,10 +21,15 @@ from topkit.scorers import Job
 FOCUSED = ("focusednet", "focusedsvm", "focusedboost")
 
 
+def informative(data: tk.Dataset) -> tk.Dataset:
+    """The queries whose documents have different grades."""
+    return data.select([q for q, (_, rows) in enumerate(data) if len(set(data.y[rows])) > 1])
+
+
 @pytest.mark.parametrize("name", FOCUSED)
 def test_grades_become_a_drawn_order(name: str) -> None:
     """Learning from grades is learning from the top k of a random order that agrees with them."""
-    train, valid, test = easy_data(30), easy_data(10, seed=1), easy_data(10, seed=2)
+    train, valid, test = informative(easy_data(30)), easy_data(10, seed=1), easy_data(10, seed=2)
     scores = {}
     for seed in (0, 7):
         graded = tk.ranker(name, k=3, seed=seed).fit(train, valid).score(test)
@@ -32,6 +37,17 @@ def test_grades_become_a_drawn_order(name: str) -> None:
         np.testing.assert_array_equal(graded, drawn)
         scores[seed] = graded
     assert not np.array_equal(scores[0], scores[7])
+
+
+@pytest.mark.parametrize("name", FOCUSED)
+def test_queries_of_one_grade_have_no_influence(name: str) -> None:
+    """An order drawn within one grade would be noise; 132 of 471 training queries of MQ2008 are like this."""
+    train, test = informative(easy_data(30)), easy_data(10, seed=2)
+    flat = train.query_index % 3 == 0
+    mixed = train.with_labels(np.where(flat, 1.0, train.y), train.truth)
+    weights = 1.0 - flat[train.ptr[:-1]]
+    expected = tk.ranker(name, k=3).fit(drawn_top(mixed, 3, 0)[0], weights=weights)
+    np.testing.assert_array_equal(tk.ranker(name, k=3).fit(mixed).score(test), expected.score(test))
 
 
 @given(st.integers(0, 2**40), st.integers(1, 12))
@@ -78,7 +94,7 @@ def test_full_orders_are_cut_and_short_tops_keep_their_k(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["listmle", "topk-listmle", "topk-listnet", "topk-rankcosine"])
 def test_ties_are_shared_unless_an_order_is_drawn(name: str) -> None:
-    train, test = easy_data(30), easy_data(10, seed=2)
+    train, test = informative(easy_data(30)), easy_data(10, seed=2)
     k = {} if name == "listmle" else {"k": 3}
     order = drawn_order(train, 5) if name == "listmle" else drawn_top(train, 3, 5)[0]
     drawn = tk.ranker(name, ties="random", seed=5, l2=0.01, **k).fit(train).score(test)
@@ -88,7 +104,9 @@ def test_ties_are_shared_unless_an_order_is_drawn(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["focusednet", "listmle"])
 def test_training_in_parts_draws_the_same_order(name: str, tmp_path: Path) -> None:
-    easy_data(20).to_parquet(tmp_path / "graded.parquet")
+    data = easy_data(20)
+    flat = data.with_labels(np.where(data.query_index % 4 == 1, 0.0, data.y), data.truth)
+    flat.to_parquet(tmp_path / "graded.parquet")
     data, test = tk.read_parquet(tmp_path / "graded.parquet"), easy_data(10, seed=2)
     settings = {"l2": 0.01, "seed": 3} | ({"k": 3} if name == "focusednet" else {"ties": "random"})
     parts = train_in_parts(name, tmp_path / "graded.parquet", rows=40, **settings)

@@ -13,7 +13,7 @@ from os import PathLike, fspath
 from typing import Annotated, Any, ClassVar
 
 from topkit.compute import MissingExtraError, Trace
-from topkit.data import Dataset, InputError
+from topkit.data import InputError
 from topkit.data.normalise import FEATURE_FORMS
 from topkit.data.settings import (
     Setting,
@@ -31,7 +31,7 @@ from topkit.metrics import CONVENTIONS, metric
 from topkit.rankers.files import read_model
 from topkit.rankers.learner import Learner, Preparation
 from topkit.rankers.names import MODELS, RANKERS
-from topkit.rankers.orders import drawn_order, drawn_top
+from topkit.rankers.orders import drawn_job
 from topkit.scorers import SCORERS, Job, Model, Scorer
 
 
@@ -159,22 +159,17 @@ class Gradient:
                     "pairs='given' needs preferences", "pass preferences to fit, or use other pairs"
                 )
             return self.scorer.fit(job, self.loss.on(job.preferences, job.train.ptr, job.weights))
-        train, loss = self.order_to_learn(job.train, job.seed)
-        return self.scorer.fit(job, loss.on(train.y, train.ptr, job.weights))
+        if not self.draws_order:
+            return self.scorer.fit(job, self.loss.on(job.train.y, job.train.ptr, job.weights))
+        drawn, k = drawn_job(job, self.loss.settings.get("k"))
+        settings = self.loss.settings if k is None else {**self.loss.settings, "k": k}
+        objective = replace(self.loss, settings=settings).on(drawn.train.y, drawn.train.ptr, drawn.weights)
+        return self.scorer.fit(replace(job, weights=drawn.weights), objective)
 
     @property
     def draws_order(self) -> bool:
         """Whether it learns a random order that agrees with the grades, instead of the grades."""
         return self.loss.name == "focused" or self.chosen.get("ties") == "random"
-
-    def order_to_learn(self, data: Dataset, seed: int) -> tuple[Dataset, Loss]:
-        """The data with the truth to learn from, and the loss with the k of that truth."""
-        if not self.draws_order:
-            return data, self.loss
-        if "k" not in self.loss.settings:
-            return (drawn_order(data, seed) if data.truth.kind == "graded" else data), self.loss
-        top, k = drawn_top(data, self.loss.settings["k"], seed)
-        return top, replace(self.loss, settings={**self.loss.settings, "k": k})
 
     def _named(self, chosen: Mapping[str, Any]) -> tuple[str, str | Scorer]:
         """The name of the loss, and the scorer, that these settings choose."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from topkit.data import Dataset
 from topkit.data.truth import Truth, order_labels
+from topkit.scorers import Job
 
 GOLDEN = 0x9E3779B97F4A7C15
 """2^64 over the golden ratio: the increment of the generator SplitMix64."""
@@ -36,6 +38,35 @@ def drawn_top(data: Dataset, k: int, seed: int) -> tuple[Dataset, int]:
     if known is not None:
         return (data, known) if known <= k else (data.top_k(k, seed), k)
     return drawn_order(data, seed).top_k(k), k
+
+
+def has_different_labels(data: Dataset) -> NDArray[np.bool_]:
+    """Whether each query has documents of different labels: an order of equal grades would be noise."""
+    differ: NDArray[np.bool_] = np.maximum.reduceat(data.y, data.ptr[:-1]) > np.minimum.reduceat(
+        data.y, data.ptr[:-1]
+    )
+    return differ
+
+
+def drawn_job(job: Job, k: int | None) -> tuple[Job, int | None]:
+    """The job with the order to learn, cut at k unless it is None, and k; see :func:`drawn_top`.
+
+    Queries whose documents have equal grades get the weight 0. If all queries are like this, the job is
+    returned unchanged.
+    """
+    data = job.train
+    if data.truth.kind != "graded":
+        return (job, None) if k is None else _with_top(job, k)
+    weights = np.where(has_different_labels(data), job.query_weights, 0.0)
+    if not weights.any():
+        return job, k
+    drawn = replace(job, train=drawn_order(data, job.seed), weights=weights)
+    return (drawn, None) if k is None else _with_top(drawn, k)
+
+
+def _with_top(job: Job, k: int) -> tuple[Job, int]:
+    train, kept = drawn_top(job.train, k, job.seed)
+    return replace(job, train=train), kept
 
 
 def _keys(data: Dataset, seed: int) -> NDArray[np.uint64]:

@@ -22,7 +22,7 @@ from topkit.data.streaming import queries_between, stream_dataset
 from topkit.losses import loss
 from topkit.losses.base import Objective
 from topkit.rankers.learner import Preparation
-from topkit.rankers.orders import drawn_order, drawn_top
+from topkit.rankers.orders import drawn_order, drawn_top, has_different_labels
 from topkit.scale.scratch import scratch
 from topkit.scorers import Floats, Report, silent
 
@@ -44,9 +44,19 @@ class Recipe:
     def pieces(self, data: Dataset) -> Iterator[Dataset]:
         """The prepared data in pieces of whole queries, with 0 for missing values."""
         for part in split_queries(data, PIECE_BYTES // (4 * max(data.n_features, 1))):
-            prepared = self._ordered(self.preparation(part))
+            kept = self._informative(part)
+            if kept is None:
+                continue
+            prepared = self._ordered(self.preparation(kept))
             missing = bool(np.isnan(prepared.X).any())
             yield prepared.with_features(np.nan_to_num(prepared.X, nan=0.0)) if missing else prepared
+
+    def _informative(self, data: Dataset) -> Dataset | None:
+        """The queries that an order can be drawn for; None if there are none."""
+        if not self.draws_order or data.truth.kind != "graded":
+            return data
+        differ = has_different_labels(data)
+        return data.select(differ) if differ.any() else None
 
     def _ordered(self, data: Dataset) -> Dataset:
         if not self.draws_order:

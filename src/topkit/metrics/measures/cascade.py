@@ -12,6 +12,7 @@ from topkit.data.settings import Setting
 from topkit.metrics.block import Block, Floats, Labels, deepest, running, slabs, sums_to_depths, tabulated
 from topkit.metrics.conventions import Convention, gain_function
 from topkit.metrics.measure import Depths, FastMeasure
+from topkit.metrics.measures.discounted_gain import LARGEST_LABEL
 from topkit.metrics.measures.relevant_found import ranks_to
 
 Top = Annotated[
@@ -30,6 +31,7 @@ def err(block: Block, depths: Depths, convention: Convention, top: Top = None) -
     unless ``top`` is the same for both.
     """
     largest = _largest_grade(block.lists.largest_label, convention, top)
+    _check_top(largest)
     return _err(block, depths, 2.0**largest, largest)
 
 
@@ -41,6 +43,7 @@ def err_tm(block: Block, depths: Depths, convention: Convention, top: Top = None
     Use it to compare with the tables of the Tune-and-mix paper. Not for new work; `err` is the usual form.
     """
     largest = _largest_grade(block.lists.largest_label, convention, top)
+    _check_top(largest)
     return _err(block, depths, max(2.0**largest - 1, 1.0), largest)
 
 
@@ -53,6 +56,7 @@ def kappa_err(block: Block, depths: Depths, convention: Convention) -> Floats:
     """
     k = block.lists.truth.k or 1
     known = block.lengths + np.count_nonzero(block.missed >= 0, axis=1)
+    _check_top(float(np.minimum(known, k).max(initial=0)))
     return _err(block, depths, np.exp2(np.minimum(known, k)), float(k))
 
 
@@ -62,12 +66,13 @@ def compiled_err(
     """ERR for training; None if a label exceeds the largest grade, which is an error of :func:`err`."""
     largest_label = float(data.y.max(initial=0))
     largest = _largest_grade(largest_label, convention, top)
-    return _compiled(data, depth, 2.0**largest) if largest_label <= largest else None
+    usable = largest_label <= largest <= LARGEST_LABEL
+    return _compiled(data, depth, 2.0**largest) if usable else None
 
 
 def compiled_kappa_err(data: Dataset, depth: int | None, convention: Convention) -> FastMeasure | None:
     """κ-ERR for training; None unless the truth is top-k."""
-    if data.truth.kind != "top-k":
+    if data.truth.kind != "top-k" or data.y.max(initial=0) > LARGEST_LABEL:
         return None
     return _compiled(
         data, depth, np.repeat(np.exp2(np.minimum(data.lengths, data.truth.k or 1)), data.lengths)
@@ -84,6 +89,15 @@ def _largest_grade(largest_label: float, convention: Convention, setting: float 
     if setting is not None:
         return setting
     return largest_label if convention.err_maximum is None else convention.err_maximum
+
+
+def _check_top(top: float) -> None:
+    """Raise if 2^top would overflow, as on the full order of a long list."""
+    if top > LARGEST_LABEL:
+        raise InputError(
+            f"ERR with a largest grade of {top:g} exceeds floating point",
+            f"use top-k truth (Dataset.top_k) with k ≤ {LARGEST_LABEL:g}",
+        )
 
 
 def _err(block: Block, depths: Depths, scale: float | Floats, top: float) -> Floats:

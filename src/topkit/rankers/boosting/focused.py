@@ -16,7 +16,7 @@ from topkit.losses.focused import top_rows
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers.boosting.loop import Boosting, Lists, Pairs
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
-from topkit.rankers.orders import drawn_top
+from topkit.rankers.orders import drawn_job
 from topkit.rankers.pairs import Beta, Margin, TopSize
 from topkit.scorers import Job, Model
 
@@ -31,7 +31,7 @@ class FocusedBoost:
     with the labels k…1 of T and 0 of F; dividing by the largest label y_max scales H and keeps |r| ≤ 1. β = 1
     is AdaRank on the top k (with features as weak rankers), β = 0 is RankBoost on focused pairs. From grades
     it learns a random order that agrees with them, drawn by ``seed`` and cut at k
-    (:func:`topkit.rankers.orders.drawn_order`). Niu, Guo, Lan & Cheng, SIGIR 2012, Algorithm 2 (which
+    (:func:`topkit.rankers.orders.drawn_job`). Niu, Guo, Lan & Cheng, SIGIR 2012, Algorithm 2 (which
     minimises r, although its α needs a correlation).
 
     Use it to boost thresholds on ordered tops. Not on tops drawn from grades, where its parents were better.
@@ -63,18 +63,19 @@ class FocusedBoost:
 
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
         """The sum of weak rankers; the trace of the metric, or of β·E − (1 − β)·loss without validation."""
-        ordered, k = drawn_top(job.train, self.k, job.seed)
-        train = worst_ties(ordered)
+        drawn, _ = drawn_job(job, self.k)
+        k = drawn.train.truth.k or self.k
+        train = worst_ties(drawn.train)
         pool = pool_of(train, self.weak, self.thresholds)
         lists = pairs = None
         if self.beta > 0:
             top, rows, queries = top_of(train, k)
             if len(queries):
-                lists = Lists.of(job, top, rows, job.query_weights[queries], pool)
+                lists = Lists.of(job, top, rows, drawn.query_weights[queries], pool)
         if self.beta < 1:
             focused_loss = loss("exponential", pairs="focused", k=k, margin=self.margin)
             largest = float(train.y.max(initial=1.0)) if self.margin == "label-gap" else 1.0
-            pairs = Pairs.of(focused_loss.on(train.y, train.ptr, job.weights), 1.0 / largest)
+            pairs = Pairs.of(focused_loss.on(train.y, train.ptr, drawn.weights), 1.0 / largest)
         return Boosting(train, pool, lists, pairs, self.beta).run(job, self.rounds)
 
 

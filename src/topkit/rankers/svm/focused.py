@@ -9,7 +9,7 @@ import numpy as np
 
 from topkit.compute import Trace
 from topkit.losses import loss
-from topkit.rankers.orders import drawn_top
+from topkit.rankers.orders import drawn_job
 from topkit.rankers.pairs import Beta, Margin, TopSize
 from topkit.rankers.svm.path import QuerySVM, ScoreLoss
 from topkit.rankers.svm.precision import cuts_of_top
@@ -27,7 +27,7 @@ class FocusedSVM(QuerySVM):
     comparable range). β = 1 is SVM-MAP on the cuts, β = 0 is RankSVM with the plain hinge on focused pairs,
     both with these query weights. A part without pairs (T of one document, F empty) is 0. From grades it
     learns a random order that agrees with them, drawn by ``seed`` and cut at k
-    (:func:`topkit.rankers.orders.drawn_order`). Niu, Guo, Lan & Cheng, SIGIR 2012.
+    (:func:`topkit.rankers.orders.drawn_job`). Niu, Guo, Lan & Cheng, SIGIR 2012.
 
     Use it for a linear ranker on ordered tops. Not on tops drawn from grades, where it was not better than
     RankSVM.
@@ -46,8 +46,8 @@ class FocusedSVM(QuerySVM):
 
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of the gap of every fit."""
-        train, k = drawn_top(job.train, self.k, job.seed)
-        objective, total = focused_risk(replace(job, train=train), k, self.beta, self.margin)
+        drawn, k = drawn_job(job, self.k)
+        objective, total = focused_risk(drawn, k or self.k, self.beta, self.margin)
         return self.minimise(job, objective, total, "FocusedSVM")
 
 

@@ -20,6 +20,7 @@ from topkit.metrics import CORRECTIONS, TESTS, Evaluation, compare, metric
 from topkit.metrics.comparison import LEVEL
 from topkit.reporting.marks import BETTER, WORSE, mark
 from topkit.reporting.tables import ScoreTable
+from topkit.reporting.words import counted
 from topkit.studies.cell import Cell
 from topkit.studies.fits import Fit, compute_fit, fit_cell, needs_order, turns
 from topkit.studies.kind import Code, Kind
@@ -91,7 +92,8 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
         metrics = metrics_for(study, source)
         evaluations = results.where(data=source.name).evaluations(metrics, source.convention, "ranker")
         caption = (
-            f"{source.name}, truth {source.truth}, {len(source.folds)} folds, {len(study.seeds)} seeds, "
+            f"{source.name}, truth {source.truth}, {counted(len(source.folds), 'fold')}, "
+            f"{counted(len(study.seeds), 'seed')}, "
             f"settings chosen by {choice_for(study, source)} on validation data"
         )
         yield Heading(source.name)

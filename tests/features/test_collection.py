@@ -164,7 +164,7 @@ def test_trec_topics_of_both_kinds(tmp_path: Path) -> None:
     )
     web = write(tmp_path / "wt09.topics.xml", WEB_TOPICS)
     assert tk.read_queries(web) == {"1": "obama family tree", "2": "french lick"}
-    with pytest.raises(InputError, match=r":17: the query has no field 'narr'; it has title, desc"):
+    with pytest.raises(InputError, match=r":15: the query has no field 'narr'; it has title, desc"):
         tk.read_queries(old, field="narr")
     with pytest.raises(InputError, match=r":1: the topic that starts here has no </top>"):
         tk.read_queries(write(tmp_path / "cut", "<top>\n<num> Number: 1\n<title> x\n"))

@@ -30,6 +30,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for column, name in enumerate(("good", "bad")):
         tk.write_scores(data.X[:, column], folder / f"{name}.scores")
         tk.write_run(tk.Run.from_scores(data, data.X[:, column].astype(float)), folder / f"{name}.run")
+    answers = ["q,a,b,a,ann,4", "q,a,b,b,bob,5", "q,b,c,a,ann,3", "q,b,c,a,bob,6", "q,a,c,tie,ann,2"]
+    (folder / "preferences.csv").write_text("\n".join(["query,a,b,answer,assessor,seconds", *answers, ""]))
     (folder / "text.txt").write_text("Top k ranking is fast. Nothing else matters. Ranking the top.\n")
     return folder
 
@@ -79,6 +81,7 @@ PRINTING = {
     "aggregators": ("aggregators",),
     "losses": ("losses",),
     "simulate": ("label", "simulate", "--sizes", "8:2", "--orders", "3", "--strategies", "heap,adaptive"),
+    "agreement": ("label", "agreement", "preferences.csv", "--assessors"),
     "kinds": ("study", "new", "--list"),
     "consistency": ("study", "consistency", "--lists", "20"),
     "sentences": ("features", "sentences", "text.txt", "--query", "top ranking"),
@@ -121,6 +124,14 @@ def test_json_of_data_info(capsys: Captured) -> None:
     data = tk.read_letor("data.txt")
     assert (facts["file"], facts["queries"], facts["documents"]) == ("data.txt", data.n_queries, len(data))
     assert facts["labels"]["0"] == int((data.y == 0).sum())
+
+
+def test_json_of_agreement(capsys: Captured) -> None:
+    _, output, _ = run_here(capsys, "label", "agreement", "preferences.csv", "--format", "json")
+    figures = {(row["part"], row["figure"]): row["value"] for row in json.loads(output)}
+    assert figures["preferences", "seconds"] == 4.0, "the mean of 4, 5, 3, 6 and 2"
+    assert figures["preferences", "judgments"] == 5
+    assert figures["preferences", "agreement"] == 0.5, "two assessors agree on one of two pairs"
 
 
 @pytest.mark.parametrize("words", [("-h",), ("eval", "-h"), ("data", "info", "-h"), ("label", "-h")])

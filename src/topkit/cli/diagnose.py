@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli.output import Form, check_form, print_json, print_table
-from topkit.cli.shared import Seed, Source, TruthName, read_dataset
+from topkit.cli.shared import Source, TruthName, read_dataset
 
 MODEL_OR_SCORES = "A model file, or a score file (one score per line)."
 
@@ -26,7 +26,6 @@ def diagnose(
     out: Annotated[Path | None, Option(help="Write an HTML report with both rankings side by side.")] = None,
     many: Annotated[int, Option(min=1, help="Queries that the report shows.")] = 20,
     truth: TruthName = "graded",
-    seed: Seed = 0,
     form: Form = "table",
 ) -> None:
     """Explain why a system is better or worse than another: queries, documents and features.
@@ -48,9 +47,7 @@ def diagnose(
     texts = None if queries is None else read_queries(queries)
     names = (old.name, new.name) if old.name != new.name else (str(old), str(new))
     with progress("Diagnosing") as report:
-        result = explain(
-            data, old, new, metric, convention, names=names, queries=texts, seed=seed, report=report
-        )
+        result = explain(data, old, new, metric, convention, queries=texts, report=report).named(*names)
     if out is not None:
         result.write_html(out, many=many)
         if is_standard_output(out):

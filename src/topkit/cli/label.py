@@ -137,20 +137,25 @@ def agreement(
     answers: Annotated[str, Option(help="Words of the file for the answers: s=tie,left=a,…")] = "",
     implied: Annotated[bool, Option("--implied", help="Also compare the pairs that answers imply.")] = False,
     assessors: Annotated[bool, Option("--assessors", help="Add one row per assessor.")] = False,
+    form: Form = "table",
 ) -> None:
     """Measure how well assessors agree, with the tables of the top-k labelling paper.
 
     Example: `topkit label agreement prefs.csv --grades grades.csv --assessors`
     """
+    from topkit.labelling.agreement.figures import agreement_figures
     from topkit.labelling.files import read_grades_csv, read_preferences_csv
     from topkit.labelling.report import agreement_report
     from topkit.reporting.words import counted
 
+    check_form(form)
     preferences, empty = read_preferences_csv(file, mapping(columns, "columns"), mapping(answers, "answers"))
     graded = None if grades is None else read_grades_csv(grades)
-    print(agreement_report(preferences, graded, implied=implied, assessors=assessors))
+    options = {"implied": implied, "assessors": assessors}
+    figures = [] if form == "table" else agreement_figures(preferences, graded, **options)
+    print_records(figures, form, lambda: agreement_report(preferences, graded, **options))
     if empty:
-        print(f"ignored {counted(empty, 'row')} without an answer")
+        typer.echo(f"ignored {counted(empty, 'row')} without an answer", err=form != "table")
 
 
 def mapping(text: str, what: str) -> dict[str, str]:

@@ -122,7 +122,8 @@ class Table:
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([repr(v) if isinstance(v, float) else v for v in row] for row in self.rows)
+        for row in self.rows:  # NaN means that there is no value
+            writer.writerow([None if v != v else repr(v) if isinstance(v, float) else v for v in row])
         return stream.getvalue().rstrip("\n")
 
     def json(self) -> str:

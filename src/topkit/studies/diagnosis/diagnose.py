@@ -49,9 +49,7 @@ def diagnose(
     metric: str = "ndcg@10",
     convention: str | Convention = "yahoo",
     *,
-    names: tuple[str, str] = ("old", "new"),
     queries: Mapping[str, str] | None = None,
-    seed: int = 0,
     report: Report = silent,
 ) -> Diagnosis:
     """Explain the difference of two systems on a data set, query by query.
@@ -59,8 +57,9 @@ def diagnose(
     old, new: a fitted ranker, the path of a model, scores, or the path of a score file. queries: query id →
     text, to group queries by their length. The result lists the change of every query, the documents that
     moved and, if both systems are rankers, the features behind it: exact contributions if both are linear
-    models, boosted trees or boosted steps, else by shuffling features (seeded). With scores there is no
-    model to ask, so features are not explained; ``explanation`` says which it was.
+    models, boosted trees or boosted steps, else by shuffling features (always in the same way). With scores
+    there is no model to ask, so features are not explained; ``explanation`` says which it was. ``report`` is
+    called after each feature that was shuffled.
 
     >>> import topkit as tk
     >>> X = [[1.0, 0.0], [0.0, 1.0], [0.3, 0.2]]
@@ -72,11 +71,11 @@ def diagnose(
     which, rules = str(metric_named(metric)), convention_named(convention)
     if data.doc_ids is None:
         data = replace(data, doc_ids=data.names_of_documents())
-    sides = [Side.of(data, system, name, rules) for system, name in zip((old, new), names, strict=True)]
-    results = {name: evaluate(data, side.scores, which, rules, name=name) for name, side in _named(sides)}
+    sides = [Side.of(data, old, "old", rules), Side.of(data, new, "new", rules)]
+    results = {side.name: evaluate(data, side.scores, which, rules, name=side.name) for side in sides}
     before, after = results["old"], results["new"]
     values = before.per_query[which], after.per_query[which]
-    helped, explanation = _help(data, sides, which, rules, seed, report)
+    helped, explanation = _help(data, sides, which, rules, report)
     greater = metric_named(metric).measure.greater_is_better
     worst_first = np.argsort((values[1] - values[0]) * (1 if greater else -1), kind="stable")
     changes = tuple(
@@ -85,7 +84,6 @@ def diagnose(
     )
     return Diagnosis(
         which,
-        names,
         before,
         after,
         compare(results, which, "t", None)["new", "old"],
@@ -93,17 +91,12 @@ def diagnose(
         group_table(data, *values, queries),
         _feature_table(helped, values),
         explanation,
-        greater,
+        greater_is_better=greater,
     )
 
 
-def _named(sides: Sequence[Side]) -> list[tuple[str, Side]]:
-    """The sides under fixed names: the names that a user gave may be equal."""
-    return list(zip(("old", "new"), sides, strict=True))
-
-
 def _help(
-    data: Dataset, sides: Sequence[Side], which: str, rules: Convention, seed: int, report: Report
+    data: Dataset, sides: Sequence[Side], which: str, rules: Convention, report: Report
 ) -> tuple[_Help | None, str]:
     """What the features do in both systems, and how that was found out."""
     old, new = sides
@@ -122,7 +115,7 @@ def _help(
         )
     names = " and ".join(side.name for side in sides if side.contributions is None)
     rankers = (old.ranker, new.ranker)
-    before, after = (help_by_shuffling(data, ranker, which, rules, seed, report) for ranker in rankers)
+    before, after = (help_by_shuffling(data, ranker, which, rules, report) for ranker in rankers)
     return _Help(before, after, features, f"loss of {which} when a feature is shuffled within queries"), (
         f"Features are explained by shuffling: {names} has no formula for what each feature adds to a score. "
         f"The numbers are the loss of {which} when a feature is shuffled within a query; they are estimates, "

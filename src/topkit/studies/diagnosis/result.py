@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -60,7 +60,6 @@ class Diagnosis:
     """Two systems on one data set; ``print`` shows text, a notebook HTML, :meth:`write_html` a report."""
 
     metric: str
-    names: tuple[str, str]
     old: Evaluation
     new: Evaluation
     pair: Pair
@@ -72,7 +71,13 @@ class Diagnosis:
     """What each feature does in both systems; empty if it is not known."""
     explanation: str
     """How the features were explained, or why not."""
+    names: tuple[str, str] = ("old", "new")
+    """The names of the two systems in tables and reports."""
     greater_is_better: bool = True
+
+    def named(self, old: str, new: str) -> Diagnosis:
+        """The same diagnosis with names for the two systems, such as those of their files."""
+        return replace(self, names=(old, new))
 
     def __getitem__(self, qid: str) -> QueryChange:
         """The change of one query."""

@@ -24,6 +24,8 @@ ZIP = b"PK\3\4"
 """How a model file starts; a score file starts with a number."""
 SHUFFLES = 5
 """Shuffles per feature: the change of one query is noisy."""
+SEED = 0
+"""Both systems see the same shuffles."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def help_by_margin(data: Dataset, contributions: Floats) -> Floats:
 
 
 def help_by_shuffling(
-    data: Dataset, ranker: Ranker, which: str, rules: Convention, seed: int, report: Report = silent
+    data: Dataset, ranker: Ranker, which: str, rules: Convention, report: Report = silent
 ) -> Floats:
     """(queries, features): the loss of the metric when a feature is shuffled within the query."""
     sign = 1.0 if metric(which).measure.greater_is_better else -1.0
@@ -106,7 +108,7 @@ def help_by_shuffling(
         scores = ranker.ordering_scores(changed)
         return sign * evaluate(data, scores, which, rules).per_query[which]
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     intact = values(data)
     losses = np.zeros((data.n_queries, data.n_features))
     for turn in range(SHUFFLES):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli import judge, label_store
+from topkit.cli import audit_judge, judge, label_store
 
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Scenario
@@ -21,7 +21,7 @@ app.command("backup")(label_store.backup)
 app.command("restore")(label_store.restore)
 app.command("doctor")(label_store.doctor)
 app.command("judge", no_args_is_help=True)(judge.judge)
-app.command("audit-judge", no_args_is_help=True)(judge.audit_judge)
+app.command("audit-judge", no_args_is_help=True)(audit_judge.audit_judge)
 
 
 @app.command()

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.support.chat_server import STYLES, ChatServer, Messages, documents_of, prefers_longer
-from topkit.data import InputError
-from topkit.labelling import BestOf, ChatJudge, Endpoint, Labelling, Question, label
+from topkit.data import Dataset, InputError
+from topkit.labelling import BestOf, ChatJudge, Endpoint, Labelling, Question, label, label_dataset
 from topkit.labelling.judges import Budget, BudgetError, NoAnswer, Prices, Prompt, UnclearError, label_all
 from topkit.labelling.judges.prompts import approximate_tokens, cut
 from topkit.labelling.judges.transport import RefusedParameter
@@ -449,6 +449,22 @@ def test_labellings_side_by_side_give_the_same_result(server: ChatServer, make: 
     }
     assert len(seen) == sum(len(lab.answers) for lab in done.values())
     assert server.most_at_once > 2
+
+
+def test_a_data_set_is_labelled_side_by_side(server: ChatServer, make: Make, ragged: Dataset) -> None:
+    server.reply = prefers_longer
+    server.delay = 0.01
+    names = ragged.names_of_documents().tolist()
+    text = {name: "w " * ((i * 7) % 25 + 1) for i, name in enumerate(names)}.__getitem__
+    finished: list[str] = []
+    labelled, judgments = label_dataset(ragged, make(text), k=2, on_query=finished.append)
+    assert sorted(finished) == sorted(ragged.qids)
+    assert server.most_at_once > 2
+    for query, rows in ragged:
+        best = max(names[rows], key=lambda name: len(text(name)))
+        top = names[rows][int(labelled.y[rows].argmax())]
+        assert top == best, query
+    assert set(judgments.queries) == {"b", "c", "d", "e"}  # query a has one document
 
 
 def test_one_labelling_asks_independent_questions_at_once(server: ChatServer, make: Make) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.support.chat_server import STYLES, ChatServer, Messages, documents_of, prefers_longer
-from topkit.data import InputError
-from topkit.labelling import BestOf, ChatJudge, Endpoint, Labelling, Question, label
+from topkit.data import Dataset, InputError
+from topkit.labelling import BestOf, ChatJudge, Endpoint, Labelling, Question, label, label_dataset
 from topkit.labelling.judges import Budget, BudgetError, NoAnswer, Prices, Prompt, UnclearError, label_all
 from topkit.labelling.judges.prompts import approximate_tokens, cut
 from topkit.labelling.judges.transport import RefusedParameter
@@ -197,16 +197,20 @@ def test_budgets_of_requests_tokens_and_money(server: ChatServer, make: Make) ->
     judge = make(budget=3)
     with pytest.raises(BudgetError, match="budget of 3 requests is used up"):
         judge.judge_all(questions)
+    judge.close()  # waits for requests under way
     assert len(server.requests) == 3
     server.requests.clear()
+    judge = make(budget=Budget(tokens=900))
     with pytest.raises(BudgetError, match="budget of 900 tokens is used up"):
-        make(budget=Budget(tokens=900)).judge_all(questions)
+        judge.judge_all(questions)
+    judge.close()
     assert 1 <= len(server.requests) * 42 <= 900
     # 40 prompt tokens and 2 reply tokens: 40·10/10⁶ + 2·100/10⁶ = 0.0006 per request
     server.requests.clear()
     judge = make(budget=Budget(money=0.01), prices=Prices(10, 100))
     with pytest.raises(BudgetError, match=r"budget of 0.01 in money is used up; raise the budget of money"):
         judge.judge_all(questions)
+    judge.close()
     assert judge.spent.money == pytest.approx(0.0006 * len(server.requests))
     assert judge.spent.money <= 0.01
     with pytest.raises(InputError, match="needs prices"):
@@ -447,6 +451,22 @@ def test_labellings_side_by_side_give_the_same_result(server: ChatServer, make: 
     assert server.most_at_once > 2
 
 
+def test_a_data_set_is_labelled_side_by_side(server: ChatServer, make: Make, ragged: Dataset) -> None:
+    server.reply = prefers_longer
+    server.delay = 0.01
+    names = ragged.names_of_documents().tolist()
+    text = {name: "w " * ((i * 7) % 25 + 1) for i, name in enumerate(names)}.__getitem__
+    finished: list[str] = []
+    labelled, judgments = label_dataset(ragged, make(text), k=2, on_query=finished.append)
+    assert sorted(finished) == sorted(ragged.qids)
+    assert server.most_at_once > 2
+    for query, rows in ragged:
+        best = max(names[rows], key=lambda name: len(text(name)))
+        top = names[rows][int(labelled.y[rows].argmax())]
+        assert top == best, query
+    assert set(judgments.queries) == {"b", "c", "d", "e"}  # query a has one document
+
+
 def test_one_labelling_asks_independent_questions_at_once(server: ChatServer, make: Make) -> None:
     server.reply = prefers_longer
     server.delay = 0.02
@@ -493,3 +513,27 @@ def test_the_cache_is_private_and_holds_no_key(
     assert cache.stat().st_mode & 0o077 == 0
     assert "s3cret" not in cache.read_text()
     assert all(len(json.loads(line)) == 5 for line in cache.read_text().splitlines())
+
+
+def test_an_interruption_drops_what_has_not_started(server: ChatServer, make: Make) -> None:
+    server.delay = 0.05
+    judge = make(concurrency=2)
+    waits = [judge.present("q", ["x", f"y{i}"]) for i in range(200)]
+    waits[0]()
+    judge.close()
+    sent = len(server.requests)
+    assert sent < 20
+    with pytest.raises(InputError, match="the judge was closed"):
+        waits[-1]()
+    assert judge.present("q", ["x", "y199"])().reply == "tie"  # it can be asked again
+    assert len(server.requests) == sent + 1
+
+
+def test_a_judge_works_again_when_the_endpoint_does(server: ChatServer, make: Make) -> None:
+    judge = make(endpoint={"retries": 0})
+    server.reply = lambda messages: (500, {}, {})
+    with pytest.raises(InputError, match="answered 500"):
+        judge.judge_all([("q", Question("x", f"y{i}")) for i in range(50)])
+    assert len(server.requests) < 50  # those that had not started were dropped
+    server.reply = lambda messages: "1"
+    assert judge.judge("q", Question("x", "y0")).answer == "tie"

@@ -86,11 +86,11 @@ def test_routing_by_files(server: ChatServer, tmp_path: Path) -> None:
         (["--order", "odd"], "unknown order 'odd'"),
         (["--structure", "xml"], "unknown structure 'xml'"),
         (["--prices", "1"], "invalid --prices '1'; write two numbers"),
-        (["--max-money", "1"], "a budget of money needs prices"),
+        (["--budget-money", "1"], "a budget of money needs prices"),
         (["--strategy", "best"], "unknown strategy 'best'"),
         (["--prompt", "missing.toml"], "missing.toml: cannot read the prompt"),
         (
-            ["--max-requests", "3"],
+            ["--budget-requests", "3"],
             "the budget of 3 requests is used up; raise the budget",
         ),
     ],

@@ -1,4 +1,4 @@
-"""``topkit label judge`` and ``topkit label audit-judge``: language models as judges."""
+"""``topkit label judge``: label the top k with a language model, alone or together with people."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from topkit.cli.judge_options import (
+    BudgetMoney,
+    BudgetRequests,
+    BudgetTokens,
     Cache,
     Concurrency,
-    Documents,
     KeyVariable,
     Logprobs,
     Longest,
-    MaxMoney,
-    MaxRequests,
-    MaxTokens,
     MaxUnclear,
     Model,
     ModelOptions,
@@ -27,7 +26,6 @@ from topkit.cli.judge_options import (
     PerMinute,
     PriceList,
     PromptFile,
-    Queries,
     Structure,
     Url,
     document_texts,
@@ -35,13 +33,8 @@ from topkit.cli.judge_options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from topkit.data.judgments import Preference
     from topkit.labelling import Labelling
-    from topkit.labelling.agreement.pairs import Pair
-    from topkit.labelling.audit import Trial
-    from topkit.labelling.judges import BiasedJudge, ChatJudge, RoutedJudge
+    from topkit.labelling.judges import ChatJudge, RoutedJudge
     from topkit.labelling.judges.together import OnAnswer
 
 
@@ -79,9 +72,9 @@ def judge(
     logprobs: Logprobs = False,
     concurrency: Concurrency = 8,
     per_minute: PerMinute = None,
-    max_requests: MaxRequests = 1000,
-    max_tokens: MaxTokens = None,
-    max_money: MaxMoney = None,
+    budget_requests: BudgetRequests = 1000,
+    budget_tokens: BudgetTokens = None,
+    budget_money: BudgetMoney = None,
     prices: PriceList = "",
     max_unclear: MaxUnclear = 0.05,
     cache: Cache = None,
@@ -110,9 +103,9 @@ def judge(
         logprobs,
         concurrency,
         per_minute,
-        max_requests,
-        max_tokens,
-        max_money,
+        budget_requests,
+        budget_tokens,
+        budget_money,
         prices,
         max_unclear,
         None if dry_run else kept,
@@ -217,158 +210,3 @@ def _write_qrels(done: dict[str, Labelling], path: Path) -> None:
             if lab.result is not None:
                 for item, grade in zip(lab.items, lab.result.labels(lab.items), strict=True):
                     stream.write(f"{query} 0 {item} {grade:.0f}\n")
-
-
-def audit_judge(
-    people: Annotated[
-        Path,
-        Argument(
-            help="Preferences of people: CSV (query, a, b, answer, assessor), or lines `topic A B winner`."
-        ),
-    ],
-    recorded: Annotated[
-        Path | None,
-        Option(help="CSV of the judge's answers; document a was shown first. Repeats are allowed."),
-    ] = None,
-    simulate: Annotated[str, Option(help="A simulated judge: flips=0.15,position=0.1,length=0.02.")] = "",
-    pairs: Annotated[int, Option(min=1, help="Pairs to ask about.")] = 200,
-    repeats: Annotated[int, Option(min=1, help="How often each order is asked.")] = 2,
-    seed: Annotated[int, Option(help="Seed of the choice of pairs.")] = 0,
-    columns: Annotated[str, Option(help="Column names of PEOPLE: query=Input.query,a=Input.docA,…")] = "",
-    answers: Annotated[str, Option(help="Words of PEOPLE for the answers: s=tie,left=a,…")] = "",
-    out: Annotated[Path | None, Option(help="Write the report with plots as HTML.")] = None,
-    documents: Documents = None,
-    queries: Queries = None,
-    url: Url = "",
-    model: Model = "",
-    key_variable: KeyVariable = None,
-    prompt: PromptFile = None,
-    longest: Longest = 2000,
-    parameters: Parameters = None,
-    structure: Structure = "auto",
-    logprobs: Logprobs = False,
-    concurrency: Concurrency = 8,
-    per_minute: PerMinute = None,
-    max_requests: MaxRequests = 1000,
-    max_tokens: MaxTokens = None,
-    max_money: MaxMoney = None,
-    prices: PriceList = "",
-    max_unclear: MaxUnclear = 0.05,
-    cache: Cache = None,
-) -> None:
-    """Audit a judge before trusting it: biases, consistency, agreement with people, calibration.
-
-    The judge is a model (--url, --model, --documents, --queries), recorded answers (--recorded) or a
-    simulation (--simulate).
-
-    Example: `topkit label audit-judge people.csv --recorded model.csv --documents docs.jsonl --out a.html`
-    """
-    from topkit.labelling.agreement.pairs import pairs_judged
-    from topkit.labelling.audit import audit, audit_page, audit_report
-    from topkit.labelling.audit.trials import sample_pairs
-
-    preferences = _people(people, columns, answers)
-    chosen = sample_pairs(pairs_judged(preferences), pairs, seed)
-    wanted = {document for pair in chosen for document in (pair.a, pair.b)}
-    options = ModelOptions(
-        url,
-        model,
-        key_variable,
-        prompt,
-        "both",
-        longest,
-        parameters,
-        structure,
-        logprobs,
-        concurrency,
-        per_minute,
-        max_requests,
-        max_tokens,
-        max_money,
-        prices,
-        max_unclear,
-        cache,
-    )
-    if recorded is not None:
-        trials, wanted = _recorded(recorded)
-    texts = document_texts(documents, wanted) if documents is not None else None
-    if recorded is None:
-        trials = _asked(options, chosen, repeats, preferences, simulate, texts, queries)
-    lengths = (
-        None if texts is None else {document: float(len(text.split())) for document, text in texts.items()}
-    )
-    found = audit(trials, preferences, None if lengths is None else lengths.__getitem__)
-    print(audit_report(found))
-    if out is not None:
-        audit_page(found, f"Audit of {model or recorded or 'a simulated judge'}").write(out)
-
-
-def _people(path: Path, columns: str, answers: str) -> Sequence[Preference]:
-    from topkit.cli.label import mapping
-    from topkit.data.preferences import read_preferences
-    from topkit.labelling import read_preferences_csv
-
-    if path.name.removesuffix(".gz").endswith(".csv"):
-        return read_preferences_csv(path, mapping(columns, "columns"), mapping(answers, "answers"))[
-            0
-        ].preferences
-    return read_preferences(path).preferences
-
-
-def _recorded(path: Path) -> tuple[list[Trial], set[str]]:
-    """The trials of a file, and their documents."""
-    from topkit.labelling.audit import trials_of
-
-    trials = trials_of(_people(path, "", ""))
-    return trials, {document for trial in trials for document in (trial.first, trial.second)}
-
-
-def _asked(
-    options: ModelOptions,
-    pairs: Sequence[Pair],
-    repeats: int,
-    people: Sequence[Preference],
-    simulate: str,
-    texts: dict[str, str] | None,
-    queries: Path | None,
-) -> list[Trial]:
-    """Trials of a simulated judge or of a model."""
-    from topkit.data import InputError
-    from topkit.labelling.audit import ask_trials
-    from topkit.reporting.progress import progress, stepper
-
-    with progress("Asking", lines=True) as report:
-        step = stepper(report, 2 * repeats * len(pairs))
-        if simulate:
-            return ask_trials(_simulated(simulate, people, texts), pairs, repeats, step)
-        if not options.url or not options.model or texts is None or queries is None:
-            raise InputError(
-                "there is no judge to audit",
-                "give --recorded, --simulate, or --url, --model, --documents and --queries",
-            )
-        with options.judge(texts, query_texts(queries, {pair.query for pair in pairs})) as chat:
-            trials = ask_trials(chat, pairs, repeats, step)
-            print(chat.summary())
-    return trials
-
-
-def _simulated(text: str, people: Sequence[Preference], texts: dict[str, str] | None) -> BiasedJudge:
-    """A simulated judge that knows what most people prefer."""
-    from topkit.cli.label import mapping
-    from topkit.data import InputError
-    from topkit.labelling.judges import BiasedJudge
-
-    faults = mapping(text, "simulate")
-    unknown = sorted(set(faults) - {"flips", "position", "length"})
-    if unknown:
-        raise InputError(f"unknown fault {unknown[0]!r}", "choose from flips, position, length")
-    try:
-        values = {name: float(value) for name, value in faults.items()}
-    except ValueError:
-        raise InputError(f"invalid --simulate {text!r}", "write numbers: flips=0.15,position=0.1") from None
-    if values.get("length") and texts is None:
-        raise InputError("a length bias needs the lengths of documents", "give --documents")
-    lengths = {document: float(len(body.split())) for document, body in (texts or {}).items()}
-    return BiasedJudge.of_people(
-        "simulated", people, lengths=lambda document: lengths.get(document, 1.0), **values
-    )

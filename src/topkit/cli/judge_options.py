@@ -36,9 +36,9 @@ Structure = Annotated[str, Option(help="Form of the replies: auto, json, tool or
 Logprobs = Annotated[bool, Option("--logprobs", help="Ask for log-probabilities, for the confidence.")]
 Concurrency = Annotated[int, Option(min=1, help="Requests under way at the same time.")]
 PerMinute = Annotated[float | None, Option(help="Start at most this many requests per minute.")]
-MaxRequests = Annotated[int, Option(min=0, help="Stop after this many requests.")]
-MaxTokens = Annotated[int | None, Option(min=0, help="Stop after this many tokens in total.")]
-MaxMoney = Annotated[float | None, Option(min=0, help="Stop at this sum; needs --prices.")]
+BudgetRequests = Annotated[int, Option(min=0, help="Stop after this many requests.")]
+BudgetTokens = Annotated[int | None, Option(min=0, help="Stop after this many tokens in total.")]
+BudgetMoney = Annotated[float | None, Option(min=0, help="Stop at this sum; needs --prices.")]
 PriceList = Annotated[
     str, Option("--prices", help="Price per million tokens of prompts and of replies: 0.15,0.60.")
 ]
@@ -63,9 +63,9 @@ class ModelOptions:
     logprobs: bool
     concurrency: int
     per_minute: float | None
-    max_requests: int
-    max_tokens: int | None
-    max_money: float | None
+    budget_requests: int
+    budget_tokens: int | None
+    budget_money: float | None
     prices: str
     max_unclear: float
     cache: Path | None
@@ -93,7 +93,7 @@ class ModelOptions:
             prompt=Prompt() if self.prompt is None else Prompt.read(self.prompt),
             order=settings["order"],
             cache=self.cache,
-            budget=Budget(self.max_requests, self.max_tokens, self.max_money),
+            budget=Budget(self.budget_requests, self.budget_tokens, self.budget_money),
             prices=price_list(self.prices) if self.prices else Prices(),
             concurrency=self.concurrency,
             max_unclear=self.max_unclear,

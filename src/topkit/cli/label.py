@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli import judge, label_plan, label_store
+from topkit.cli import audit_judge, judge, label_plan, label_store
 from topkit.cli.output import Form, check_form, print_records
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ app.command("backup")(label_store.backup)
 app.command("restore")(label_store.restore)
 app.command("doctor")(label_store.doctor)
 app.command("judge", no_args_is_help=True)(judge.judge)
-app.command("audit-judge", no_args_is_help=True)(judge.audit_judge)
+app.command("audit-judge", no_args_is_help=True)(audit_judge.audit_judge)
 app.command("plan", no_args_is_help=True)(label_plan.plan)
 
 

@@ -10,7 +10,8 @@ from topkit.data.dataset import Dataset
 from topkit.data.judgments import Judgments, joined_judgments
 from topkit.data.run import Run
 from topkit.data.truth import Truth
-from topkit.labelling.judges.judge import Judge, label
+from topkit.labelling.judges.judge import Judge
+from topkit.labelling.judges.together import label_all
 from topkit.labelling.labelling import Labelling
 
 
@@ -27,6 +28,7 @@ def label_dataset(
 
     The labels of the data set are not used. The scores of ``prior`` order the documents of each query in
     advance. Query number q is labelled with seed + q; ``on_query`` is called with each query when it is done.
+    A judge that answers several questions at once labels queries side by side.
 
     >>> from topkit.labelling.judges.simulated import SimulatedAssessor
     >>> data = Dataset.build([[1.0], [2.0], [3.0]], [0, 0, 0], ["q"] * 3, doc_ids=["x", "y", "z"])
@@ -35,8 +37,7 @@ def label_dataset(
     (array([1., 0., 2.], dtype=float32), 3)
     """
     names = dataset.names_of_documents()
-    labels = np.zeros(len(dataset), np.float32)
-    records: list[Judgments] = []
+    tasks: dict[str, Labelling] = {}
     for number, (query, rows) in enumerate(dataset):
         items = names[rows].tolist()
         order = None
@@ -44,9 +45,19 @@ def label_dataset(
             known_items = set(items)
             ranked = sorted(prior[query], key=lambda pair: -pair[1])
             order = [doc for doc, _ in ranked if doc in known_items]
-        done = label(Labelling(items, k, strategy, seed + number, order), judge, query)
-        if done.result is not None:
-            labels[rows] = done.result.labels(items)
-        records.append(done.judgments(query))
-        on_query(query)
-    return dataset.with_labels(labels, Truth("top-k", k)), joined_judgments(records)
+        tasks[query] = Labelling(items, k, strategy, seed + number, order)
+        if tasks[query].question is None:
+            on_query(query)
+
+    def on_answer(query: str, labelling: Labelling) -> None:
+        if labelling.question is None:
+            on_query(query)
+
+    done = label_all(tasks, judge, on_answer=on_answer)
+    labels = np.zeros(len(dataset), np.float32)
+    for query, rows in dataset:
+        result = done[query].result
+        if result is not None:
+            labels[rows] = result.labels(done[query].items)
+    records = joined_judgments([done[query].judgments(query) for query in tasks])
+    return dataset.with_labels(labels, Truth("top-k", k)), records

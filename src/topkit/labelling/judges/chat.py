@@ -11,7 +11,8 @@ from typing import Literal, Self, get_args
 
 from topkit.data.errors import InputError
 from topkit.labelling.contest import LETTERS
-from topkit.labelling.judges.conversation import Conversation, Opinion
+from topkit.labelling.judges.cache import ReplyCache
+from topkit.labelling.judges.conversation import Conversation, Opinion, Patience
 from topkit.labelling.judges.endpoint import Endpoint
 from topkit.labelling.judges.judge import Verdict
 from topkit.labelling.judges.prompts import Prompt, approximate_tokens, cut, fingerprint
@@ -92,12 +93,10 @@ class ChatJudge:
             self.endpoint,
             self.prompt,
             Spending(budget, self.prices),
-            self.cache,
+            ReplyCache(self.cache),
             self.concurrency,
-            self.attempts,
-            self.max_unclear,
-            self.count_tokens,
-            self.dry_run,
+            Patience(self.attempts, self.max_unclear),
+            None if self.dry_run else self.count_tokens,
         )
 
     # -- what was spent ------------------------------------------------------------------------------------
@@ -180,8 +179,7 @@ class ChatJudge:
             for document in documents
         ]
         question = question_about(documents)
-        future = self._conversation.ask(self.query_text(query), texts, question, repeat)
-        return future.result
+        return self._conversation.ask(self.query_text(query), texts, question, repeat)
 
     # -- from opinions to one answer -----------------------------------------------------------------------
     def _combined(

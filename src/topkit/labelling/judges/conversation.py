@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import NamedTuple
 
 from topkit.data.errors import InputError
 from topkit.labelling.judges.cache import Reply, ReplyCache
 from topkit.labelling.judges.endpoint import Endpoint
-from topkit.labelling.judges.prompts import Message, Prompt, fingerprint, labels_of
+from topkit.labelling.judges.prompts import Message, Prompt, approximate_tokens, fingerprint, labels_of
 from topkit.labelling.judges.replies import read_reply, stated_confidence
-from topkit.labelling.judges.spending import Spending
+from topkit.labelling.judges.spending import BudgetError, Spending
 from topkit.labelling.judges.transport import Transport
 from topkit.labelling.question import Question
 
@@ -36,6 +35,13 @@ class Opinion(NamedTuple):
     """The last reply, as received."""
 
 
+class Patience(NamedTuple):
+    """How replies without an answer are treated; see :class:`ChatJudge`."""
+
+    attempts: int = 3
+    max_unclear: float = 0.05
+
+
 class Conversation:
     """Asks one model about documents, from any number of threads. The same request is sent once."""
 
@@ -44,56 +50,72 @@ class Conversation:
         endpoint: Endpoint,
         prompt: Prompt,
         spending: Spending,
-        cache: Path | None,
+        cache: ReplyCache,
         concurrency: int,
-        attempts: int,
-        max_unclear: float,
-        count_tokens: Callable[[str], int],
-        dry_run: bool,
+        patience: Patience,
+        count_tokens: Callable[[str], int] | None,
     ) -> None:
-        self.endpoint, self.prompt, self.spending = endpoint, prompt, spending
-        self.attempts, self.max_unclear = attempts, max_unclear
-        self.count_tokens, self.dry_run = count_tokens, dry_run
-        self.cache = ReplyCache(cache)
+        """``count_tokens`` estimates the tokens of a request; None is a dry run, which sends nothing."""
+        self.endpoint, self.prompt, self.spending, self.cache = endpoint, prompt, spending, cache
+        self.patience, self.dry_run = patience, count_tokens is None
+        self.count_tokens = count_tokens or approximate_tokens
         self.transport = Transport(endpoint, concurrency)
         self.unclear: list[str] = []
         self.replies = 0
         self._pool = ThreadPoolExecutor(concurrency, thread_name_prefix="judge")
         self._asked: dict[str, Future[Opinion]] = {}
         self._lock = threading.Lock()
-        self._failed: Exception | None = None
+        self._error: Exception | None = None
 
-    def ask(self, query: str, documents: Sequence[str], question: Question, repeat: int) -> Future[Opinion]:
-        """The opinion about these texts in this order; the work starts when a worker is free."""
+    def ask(
+        self, query: str, documents: Sequence[str], question: Question, repeat: int
+    ) -> Callable[[], Opinion]:
+        """Start asking about these texts in this order; the function returned waits for the opinion."""
         messages = self.prompt.messages(query, documents, question)
         key = fingerprint(json.dumps(messages), str(repeat))
         with self._lock:
+            if isinstance(self._error, UnclearError | BudgetError):
+                raise self._error  # these do not go away
             if key not in self._asked:
-                self._asked[key] = self._pool.submit(self._opinion, messages, question, repeat)
-            return self._asked[key]
+                self._asked[key] = self._pool.submit(self._until_answered, messages, question, repeat)
+            future = self._asked[key]
+        return lambda: self._waited(future)
+
+    def _waited(self, future: Future[Opinion]) -> Opinion:
+        """The opinion; an error, or Ctrl-C, drops the requests that have not started."""
+        try:
+            return future.result()
+        except CancelledError:
+            raise self._error or InputError("the judge was closed", "ask again") from None
+        except BaseException as error:
+            if isinstance(error, Exception) and self._error is None:
+                self._error = error
+            self.drop_waiting()
+            raise
+
+    def drop_waiting(self) -> None:
+        """Cancel requests that have not started. They and the failed ones can then be asked again."""
+        with self._lock:
+            for future in self._asked.values():
+                future.cancel()
+            self._asked = {
+                key: future
+                for key, future in self._asked.items()
+                if not future.cancelled() and not (future.done() and future.exception() is not None)
+            }
 
     def close(self) -> None:
         """Drop what has not started, wait for what has, and close connections and the cache."""
-        self._pool.shutdown(cancel_futures=True)
+        self.drop_waiting()
+        self._pool.shutdown()
         self._pool = ThreadPoolExecutor(self.transport.connections, thread_name_prefix="judge")
-        with self._lock:
-            self._asked = {key: future for key, future in self._asked.items() if not future.cancelled()}
         self.transport.close()
         self.cache.close()
-
-    def _opinion(self, messages: list[Message], question: Question, repeat: int) -> Opinion:
-        if self._failed is not None:  # requests that wait behind an error are not sent
-            raise self._failed
-        try:
-            return self._until_answered(messages, question, repeat)
-        except Exception as error:
-            self._failed = error
-            raise
 
     def _until_answered(self, messages: list[Message], question: Question, repeat: int) -> Opinion:
         words = self.prompt.allowed(question)
         reply = Reply("")
-        for _ in range(self.attempts):
+        for _ in range(self.patience.attempts):
             reply = self._reply(messages, labels_of(question), repeat)
             if self.dry_run:
                 break
@@ -112,7 +134,7 @@ class Conversation:
             if unclear is None:
                 return
             self.unclear.append(unclear)
-            if len(self.unclear) <= self.max_unclear * max(self.replies, ENOUGH):
+            if len(self.unclear) <= self.patience.max_unclear * max(self.replies, ENOUGH):
                 return
             shown = " | ".join(repr(reply[-160:]) for reply in self.unclear[-3:])
             raise UnclearError(

@@ -107,13 +107,13 @@ def test_minutes_needed() -> None:
 def test_the_study(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(
         'kind = "loop"\nseeds = [0, 1]\n[[data]]\nname = "demo"\nfolds = [1]\ntruth = "order"\n[settings]\n'
-        'errors = [0.05]\nminutes = 70\npublished_minutes = 60\nplans = ["loop", "depth alone"]\nk = 5'
+        'errors = [0.05]\nminutes = 90\npublished_minutes = 60\nplans = ["loop", "depth alone"]\nk = 5'
     )
     finished = run_study(tmp_path / "s.toml", tmp_path / "out")
     results = finished.results
     by_seed = curves(results.where(plan="loop"), "ndcg@10")
     assert sorted(by_seed) == [0, 1]
-    assert sorted(by_seed[0]) == [10, 20, 30, 40, 50, 60, 70]
+    assert sorted(by_seed[0]) == [10, 20, 30, 40, 50, 60, 70, 80, 90]
     assert sorted(curves(results.where(plan="published"), "ndcg@10")[0]) == [20, 40, 60]
     facts = [outcome.facts for cell, outcome in results if cell.factors["plan"] == "loop"]
     for fact in facts:
@@ -152,7 +152,7 @@ def test_a_plan_says_what_to_label_and_what_to_expect(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--set", "choos=random"], "unknown setting 'choos'"),
+        (["--set", "choos=random"], "the loop has no setting 'choos'; did you mean 'choose'?"),
         (["--minutes", "0"], "the budget must be a positive number of minutes, got 0.0"),
         (["--ranker", "svmrank"], "unknown ranker 'svmrank'"),
         ([], "the data has no grades, so what to expect cannot be simulated"),

@@ -41,7 +41,7 @@ def plan(
     from topkit.studies.loop_plan import Plan, expected_table, first_table
 
     known = settings_of(LoopSettings)
-    chosen = LoopSettings(**parse_settings(known, split_assignments(settings or ()), "the loop"))
+    chosen = LoopSettings(**parse_settings(known, split_assignments(settings or ()), "loop"))
     name = str(metric_named(metric))
     planned = Plan(read_dataset(data), ranker_named(ranker, seed=seed), minutes, errors, chosen, seed)
     print("What to label first")

@@ -103,7 +103,7 @@ def _of_head(
             "the loop was started on other queries, documents or features", "pass its data set", file=path
         )
     try:
-        settings = LoopSettings(**check_settings(settings_of(LoopSettings), record["settings"], "the loop"))
+        settings = LoopSettings(**check_settings(settings_of(LoopSettings), record["settings"], "loop"))
         template = ranker(record["ranker"], **record["ranker_settings"])
         return LabellingLoop(queries, judges, template, record["budget"], settings, record["seed"])
     except (KeyError, TypeError):

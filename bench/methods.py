@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -61,11 +62,11 @@ def aggregators() -> Iterator[Row]:
         if feature.startswith("bm25")
     ]
     for name in tk.AGGREGATORS:
-        settings = {"weights": [1.0] * len(runs)} if name == "weighted-borda" else {}
+        settings: dict[str, Any] = {"weights": [1.0] * len(runs)} if name == "weighted-borda" else {}
         yield row_of(name, evaluated(tk.aggregate(runs, name, **settings)))
 
 
-def cross_validated(name: str, **settings: object) -> Evaluation:
+def cross_validated(name: str, **settings: Any) -> Evaluation:
     """The evaluation of the test parts of five folds."""
     ranked: dict[str, list[tuple[str, float]]] = {}
     for fold in tk.query_folds(tk.demo_data(), 5):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -64,7 +65,7 @@ def method_pages(kind: Kind) -> dict[str, str]:
 
 def method_page(kind: Kind, name: str, entry: Entry) -> str:
     """The page of one method."""
-    parts = [f"# {name}", capitalised(entry.sentence)]
+    parts = [f"# {name}", as_prose(capitalised(entry.sentence))]
     parts += [f"**When to use it.** {entry.use}"] if entry.use else []
     parts += ["\n".join(f"- {capitalised(remark)}" for remark in entry.remarks)] if entry.remarks else []
     parts += definition(kind, name, entry)
@@ -95,7 +96,22 @@ def definition(kind: Kind, name: str, entry: Entry) -> list[str]:
             f"Minimises the loss [`{loss}`](../losses/{loss}.md) over the scores of a scorer, by default "
             f'`scorer="{scorer}"`. Scorers are explained in [the guide](../../rankers.md#scorers).',
         ]
-    return ["## Definition", f"```text\n{entry.text}\n```"]
+    paragraphs = entry.text.split("\n\n")
+    repeated = " ".join(paragraphs[0].split()) == entry.sentence
+    prose = as_prose("\n\n".join(paragraphs[1:] if repeated else paragraphs))
+    return ["## Definition", prose] if prose else []
+
+
+def as_prose(docstring: str) -> str:
+    """A docstring as Markdown: its code marks become Markdown's, and formulas keep their characters.
+
+    >>> as_prose("With ``k`` None, s_i * s_j; see :func:`topkit.losses.loss`.")
+    'With `k` None, s\\\\_i \\\\* s\\\\_j; see `loss`.'
+    """
+    text = re.sub(r":\w+:`(?:[\w.~]*\.)?([\w-]+)`", r"`\1`", docstring).replace("``", "`")
+    parts = re.split(r"(`[^`]*`)", text)  # odd parts are code
+    escaped = [part if i % 2 else re.sub(r"([*_\[\]<>$|])", r"\\\1", part) for i, part in enumerate(parts)]
+    return "".join(escaped)
 
 
 def settings_table(entry: Entry) -> str:

@@ -12,9 +12,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import topkit as tk
 from tests.support.pages import blocks_of
+from topkit.cli import command_line
 from topkit.cli.catalogue import ENTRIES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -51,6 +53,12 @@ def test_every_method_has_a_page_that_says_when_to_use_it(pages: dict[str, str])
             for setting in entry.settings.values():
                 assert f"| `{setting.name}` |" in page
                 assert setting.meaning in page
+
+
+def test_the_command_says_when_to_use_a_method() -> None:
+    done = CliRunner().invoke(command_line(["rankers"]), ["rankers", "ranksvm"])
+    assert done.exit_code == 0
+    assert ENTRIES["ranker"]()["ranksvm"].use in done.output
 
 
 def test_every_convention_is_described(pages: dict[str, str]) -> None:

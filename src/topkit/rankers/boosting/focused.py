@@ -34,7 +34,8 @@ class FocusedBoost:
     (:func:`topkit.rankers.orders.drawn_job`). Niu, Guo, Lan & Cheng, SIGIR 2012, Algorithm 2 (which
     minimises r, although its α needs a correlation).
 
-    Use it to boost thresholds on ordered tops. Not on tops drawn from grades, where its parents were better.
+    Use it to boost thresholds on ordered tops. Not on tops drawn from grades, where it was not
+    better than its parents.
 
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q", "q", "q"], truth="top-2")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from topkit.data.judgments import Answer, Preference
 from topkit.data.preferences import read_preferences
 from topkit.labelling import Question, Verdict
-from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, Pair, pairs_judged
+from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, Pair, outcome, pairs_judged
 from topkit.labelling.files import read_preferences_csv
 from topkit.labelling.judges import RecordedJudge, RoutedJudge
 from topkit.metrics.significance import paired_t
@@ -75,8 +75,12 @@ def cast_tasks(folder: Path, _: int) -> list[Task]:
     for query, _zero, document, _grade in rows:
         best.setdefault(query, set()).add(document)
     by_query: dict[str, list[Preference]] = {}
-    for pair, answers in pairs_judged(crowd).items():
-        by_query.setdefault(pair.query, []).append(_majority(pair, [answer for _, answer in answers]))
+    votes: dict[Pair, list[int]] = {}  # workers are not named, so every answer is a vote
+    for answer in crowd:
+        a, b = sorted((answer.a, answer.b))
+        votes.setdefault(Pair(answer.query, a, b), []).append(outcome(answer, a))
+    for pair, answers in votes.items():
+        by_query.setdefault(pair.query, []).append(_majority(pair, answers))
     return [
         Task(query, answers, frozenset(best[query])) for query, answers in by_query.items() if query in best
     ]
@@ -90,7 +94,7 @@ def music_tasks(folder: Path, seed: int) -> list[Task]:
     chance = Random(f"halves {seed}")
     halves: tuple[dict[str, list[Preference]], dict[str, list[Preference]]] = ({}, {})
     for pair, judged in pairs_judged(music.preferences).items():
-        answers = [answer for _, answer in judged]
+        answers = list(judged.values())
         chance.shuffle(answers)
         for half, part in zip(halves, (answers[::2], answers[1::2]), strict=True):
             half.setdefault(pair.query, []).append(_majority(pair, part))

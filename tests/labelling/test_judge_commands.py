@@ -101,7 +101,7 @@ def test_judge_names_what_is_wrong(
     files = judging_files(tmp_path, queries=1, documents=4)
     out = tmp_path / "judgments.csv"
     result = topkit(*judge_words(files, server.url, out), *words)
-    assert result.returncode == 2
+    assert result.returncode == 1
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert not out.exists()
@@ -120,7 +120,7 @@ def test_replies_without_an_answer_end_the_command(server: ChatServer, tmp_path:
     server.reply = lambda messages: "I'm sorry."
     files = judging_files(tmp_path, queries=1, documents=4)
     result = topkit(*judge_words(files, server.url, tmp_path / "out.csv"))
-    assert result.returncode == 2
+    assert result.returncode == 1
     assert "replies have no answer that can be understood" in result.stderr
 
 
@@ -178,5 +178,5 @@ def test_audit_of_a_model_of_recorded_answers_and_of_a_simulation(server: ChatSe
         (["--simulate", "flips=much"], "invalid --simulate"),
     ):
         wrong = topkit("label", "audit-judge", people, *words)
-        assert wrong.returncode == 2
+        assert wrong.returncode == 1
         assert message in wrong.stderr

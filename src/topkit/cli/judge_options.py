@@ -153,7 +153,7 @@ def document_texts(path: Path, wanted: set[str]) -> dict[str, str]:
 def query_texts(path: Path, wanted: Iterable[str]) -> dict[str, str]:
     """The texts of these queries."""
     from topkit.data import InputError
-    from topkit.features.corpus import read_queries
+    from topkit.features import read_queries
 
     queries = read_queries(path)
     missing = [query for query in wanted if query not in queries]

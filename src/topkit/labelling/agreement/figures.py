@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from topkit.data.judgments import Judgments
-from topkit.labelling.agreement.kappa import fleiss_kappa, krippendorff_alpha
+from topkit.labelling.agreement.kappa import beyond_chance
 from topkit.labelling.agreement.pairs import JudgedPairs, implied_preferences, pairs_by_grades, pairs_judged
 from topkit.labelling.agreement.quality import assessor_quality, intransitive
 from topkit.labelling.agreement.tables import NAMES, agreement, chi_square
@@ -55,8 +55,7 @@ def _agreement(part: str, pairs: JudgedPairs) -> Iterator[Figure]:
     for said, row in zip(NAMES, table.rows, strict=True):
         for other, share in zip(NAMES, row, strict=True):
             yield part, f"P({other} | {said})", float(share)
-    values = [[answer for _, answer in answers] for answers in pairs.values()]
-    units = [[float(answer) for answer in answers] for answers in values]
-    yield part, "fleiss_kappa", fleiss_kappa([[answers.count(v) for v in range(3)] for answers in values])
-    yield part, "krippendorff_alpha_nominal", krippendorff_alpha(units)
-    yield part, "krippendorff_alpha_ordinal", krippendorff_alpha(units, "ordinal")
+    chance = beyond_chance(pairs)
+    yield part, "fleiss_kappa", chance.fleiss
+    yield part, "krippendorff_alpha_nominal", chance.alpha
+    yield part, "krippendorff_alpha_ordinal", chance.ordinal_alpha

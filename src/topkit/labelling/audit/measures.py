@@ -33,7 +33,7 @@ def people_opinions(judged: JudgedPairs) -> Opinions:
     """The mean answer of people to each pair, with the documents of a pair in sorted order."""
     opinions: Opinions = {}
     for pair, answers in judged.items():
-        mean = fmean(1 - answer / 2 for _, answer in answers)
+        mean = fmean(1 - answer / 2 for answer in answers.values())
         swapped = pair.a > pair.b
         a, b = (pair.b, pair.a) if swapped else (pair.a, pair.b)
         opinions[Pair(pair.query, a, b)] = 1 - mean if swapped else mean
@@ -161,10 +161,10 @@ def with_people(preferences: Iterable[Preference], judged: JudgedPairs) -> tuple
         pair, answers = found
         winner = preference.winner
         judge = TIE if winner is None else FIRST if winner == pair.a else SECOND
-        for _, person in answers:
+        for person in answers.values():
             counts[judge, person] += 1
-        same.append(fmean(judge == person for _, person in answers))
-        decided = [judge == person for _, person in answers if TIE not in (judge, person)]
+        same.append(fmean(judge == person for person in answers.values()))
+        decided = [judge == person for person in answers.values() if TIE not in (judge, person)]
         if decided:
             same_decided.append(fmean(decided))
     return counts, share_interval(same), share_interval(same_decided)

@@ -19,11 +19,11 @@ from topkit.data.settings import Setting
 from topkit.labelling.agreement import Agreement, agreement, chi_square, pairs_by_grades, pairs_judged, timing
 from topkit.labelling.agreement.pairs import JudgedPairs, Pair
 from topkit.labelling.agreement.tables import NAMES
+from topkit.labelling.strategies import PAIRWISE
 from topkit.labelling.study import simulated_study
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.kind import Code, Kind
-from topkit.studies.kinds.labelling import COMPARING
 from topkit.studies.parts import Heading, Paragraph, Part, TablePart
 from topkit.studies.results import Results
 from topkit.studies.spec import Study
@@ -51,7 +51,7 @@ class Settings:
     documents: Annotated[int, Setting("Documents per query.", low=2)] = 50
     k: Annotated[int, Setting("Documents to put in order.", low=1)] = 10
     strategy: Annotated[
-        str, Setting("The strategy that asks for preferences; heap is the paper's.", choices=COMPARING)
+        str, Setting("The strategy that asks for preferences; heap is the paper's.", choices=PAIRWISE)
     ] = "heap"
 
 

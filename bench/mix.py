@@ -1,7 +1,7 @@
 """Tune and mix against its parts, one part for each claim of the guide.
 
-``python -m bench.mix [mq2008] [ohsumed] [bandit] [draws] [direction] [sigmoids] [fold] [speed] [members]``; the
-studies are ``examples/calibration.toml``, ``examples/mix-curve.toml`` and ``examples/tm-tables.toml``.
+``python -m bench.mix [mq2008] [ohsumed] [bandit] [draws] [direction] [sigmoids] [fold] [speed] [members]``;
+the studies are ``examples/calibration.toml``, ``examples/mix-curve.toml`` and ``examples/tm-tables.toml``.
 """
 
 from __future__ import annotations

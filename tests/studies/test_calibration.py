@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import ttest_ind, ttest_rel
 
 import topkit as tk
 from topkit.data import InputError
@@ -53,9 +53,11 @@ def test_score_values_are_compared_at_one_stage(tmp_path: Path) -> None:
     assert [member.head.name for member in mixture.members] == list(TARGETS)
     assert len({member.stage for member in mixture.members}) == 1
     scores = mixture.member_scores(part.test)
-    found = finished.results.where(fold=1).outcomes[0].facts["p-values of scores"]
+    facts = finished.results.where(fold=1).outcomes[0].facts
     expected = ttest_rel(scores[0], scores[3]).pvalue
-    assert found["log-sigmoid|expected-label"] == pytest.approx(expected, rel=1e-6)
+    assert facts["p-values of scores"]["log-sigmoid|expected-label"] == pytest.approx(expected, rel=1e-6)
+    expected = ttest_ind(scores[0], scores[3], equal_var=False).pvalue
+    assert facts["p-values of two samples"]["log-sigmoid|expected-label"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_differences_are_tested_in_pairs_and_folds_combined() -> None:

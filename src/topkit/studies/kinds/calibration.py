@@ -98,6 +98,7 @@ def compute(cell: Cell[Fit]) -> Outcome:
         columns,
         {
             "p-values of scores": difference_tests(tuple(TARGETS), score_values),
+            "p-values of two samples": two_sample_tests(tuple(TARGETS), score_values),
             "p-values of quality": difference_tests(names, np.stack(headline)),
         },
     )
@@ -150,6 +151,17 @@ def difference_tests(names: Sequence[str], values: NDArray[np.float64]) -> dict[
     return {f"{a}|{b}": float(paired_t(rows[a] - rows[b])) for a, b in combinations(rows, 2)}
 
 
+def two_sample_tests(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, float]:
+    """The p-value of Welch's t-test between each pair of rows; it ignores that the documents are the same."""
+    from scipy.stats import ttest_ind
+
+    rows = dict(zip(names, values, strict=True))
+    return {
+        f"{a}|{b}": float(ttest_ind(rows[a], rows[b], equal_var=False).pvalue)
+        for a, b in combinations(rows, 2)
+    }
+
+
 def show(study: Study[Settings], results: Results) -> Iterator[Part]:
     """Quality of each calibration, plain against normalised gains, and how much target functions differ."""
     which = study.metrics[0]
@@ -165,6 +177,12 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
                 diversity(of_classifier, "scores"),
                 f"{source.name}, {classifier}: p-values of the paired t-test on the scores of the test "
                 "documents, all after the same number of rounds, folds combined by Fisher's method",
+            )
+            yield from _show_matrix(
+                f"diversity-of-two-samples-{title}",
+                diversity(of_classifier, "two samples"),
+                f"{source.name}, {classifier}: the same by Welch's t-test, which compares the mean scores of "
+                "two samples",
             )
             yield from _show_matrix(
                 f"diversity-of-quality-{title}",
@@ -201,9 +219,9 @@ def _show_quality(source: Source, results: Results, which: str) -> Iterator[Part
 
 
 def diversity(results: Results, of: str) -> NDArray[np.float64]:
-    """Targets × targets: p-values of all cells, of ``scores`` or of ``quality``, by Fisher's method.
+    """Targets × targets: p-values of all cells by Fisher's method, 1 on the diagonal.
 
-    The diagonal is 1.
+    ``of`` is ``scores``, ``two samples`` or ``quality``.
     """
     from scipy.stats import combine_pvalues
 

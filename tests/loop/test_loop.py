@@ -89,11 +89,8 @@ def test_labels_of_the_data_are_not_used() -> None:
 def test_replay_makes_the_same_decisions(choose: str) -> None:
     loop = small_loop(choose=choose, least_gain=1e-6).run()
     assert loop.replayed() == loop
-    assert LabellingLoop(*_parts(loop)).resumed(loop.events) == loop
-
-
-def _parts(loop: LabellingLoop) -> tuple[object, ...]:
-    return loop.queries, loop.judges, loop.ranker, loop.budget, loop.settings, loop.seed
+    fresh = LabellingLoop(loop.queries, loop.judges, loop.ranker, loop.budget, loop.settings, loop.seed)
+    assert fresh.resumed(loop.events) == loop
 
 
 @settings(max_examples=25, deadline=None)
@@ -157,7 +154,7 @@ def test_after_all_queries_a_second_round_begins() -> None:
 def test_a_saved_loop_is_the_same_loop(tmp_path: Path) -> None:
     loop = small_loop(3.0, least_gain=0.001).run().extended(1.0)
     save_loop(loop, tmp_path / "loop.jsonl")
-    again = load_loop(tmp_path / "loop.jsonl", loop.queries, loop.judges)  # type: ignore[arg-type]
+    again = load_loop(tmp_path / "loop.jsonl", loop.queries, loop.judges)
     assert again == loop
     assert again.run() == loop.run()
 
@@ -173,7 +170,7 @@ def test_a_journal_that_was_cut_at_any_byte_continues(tmp_path: Path) -> None:
     start = content.index(b"\n") + 1
     for end in np.random.default_rng(0).integers(start, len(content), 12).tolist():
         path.write_bytes(content[:end])
-        again = load_loop(path, whole.queries, whole.judges)  # type: ignore[arg-type]
+        again = load_loop(path, whole.queries, whole.judges)
         kept = content[:end].count(b'"event": "answer"')
         assert len(again.answers) >= kept - 1
         assert again.run().events == finished.events

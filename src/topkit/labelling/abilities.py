@@ -98,7 +98,7 @@ class JudgeConsensus:
 
 
 def judge_consensus(preferences: Iterable[Preference], name: str = "consensus") -> JudgeConsensus:
-    """The most likely answer to each pair, from judges of any kind and any number of answers each.
+    """The most likely answer to each pair, from judges of any kind; the last answer of each judge counts.
 
     Which document of a pair is called the first is arbitrary, so every pair is counted in both orientations;
     the error rates are then the same for both.
@@ -112,12 +112,12 @@ def judge_consensus(preferences: Iterable[Preference], name: str = "consensus") 
     judged = pairs_judged(preferences)
     if not judged:
         raise InputError("there are no preferences", "give the answers of at least one judge")
-    names = list(dict.fromkeys(who for answers in judged.values() for who, _ in answers))
+    names = list(dict.fromkeys(who for answers in judged.values() for who in answers))
     number = {who: i for i, who in enumerate(names)}
     rows = [
         (2 * item + mirrored, number[who], SECOND - answer if mirrored else answer)
         for item, answers in enumerate(judged.values())
-        for who, answer in answers
+        for who, answer in answers.items()
         for mirrored in (0, 1)
     ]
     items, judges, answers_of = np.array(rows, np.int64).T

@@ -156,6 +156,10 @@ def test_learning_curve(tmp_path: Path) -> None:
     assert len({means[order, 0.3] for order in ("random", "best-first", "worst-first")}) > 1
 
 
+def test_the_best_feature_decides_which_queries_are_easy() -> None:
+    assert KINDS["learning-curve"].code.settings().judge == "bestfeature"
+
+
 def test_the_three_orders_of_queries() -> None:
     train = tk.query_folds(demo_data(), 5, seed=0)[0].train
     fitted = tk.ranker("listnet").fit(train)

@@ -55,7 +55,7 @@ def best_cut(
         edge = 0.0
         for c in range(K):
             edge += abs(2.0 * above[c] - total[c])
-        if edge > best:
+        if edge > best + TINY:  # equal edges differ by rounding, which depends on the order of rows
             best, place = edge, t
     return best, place
 
@@ -192,7 +192,7 @@ def grow_tree(
     while count < leaves:
         chosen, gain = -1, TINY
         for leaf in range(count):
-            if split_cut[leaf] >= 0 and split_edge[leaf] - now[leaf] > gain:
+            if split_cut[leaf] >= 0 and split_edge[leaf] - now[leaf] > gain + TINY:
                 chosen, gain = leaf, split_edge[leaf] - now[leaf]
         if chosen < 0:
             break

@@ -10,22 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.data import Dataset, InputError
+from topkit.data import Dataset
 from topkit.data.truth import GRADED, Truth
 from topkit.rankers import ranker
-from topkit.studies.assessors import Floats, Noise, asked_pairs, calibrated, labels_of, relevance
+from topkit.studies.assessors import Floats, Noise, calibrated, labels_of
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit_cell, measure_test, turns
+from topkit.studies.full_orders import check_full_orders, training_relevance
 from topkit.studies.kind import Code, Kind
 from topkit.studies.kinds.budget_settings import GRADES, Settings
 from topkit.studies.kinds.budget_show import show
-from topkit.studies.sources import FoldData, FoldSpec, load
+from topkit.studies.sources import FoldData, load
 from topkit.studies.spec import Study
 
 
@@ -43,11 +43,7 @@ class BudgetFit(Fit):
 def cells(study: Study[Settings]) -> Iterator[Cell[BudgetFit]]:
     """One labelling per data set, ranker, strategy, agreement, fold and seed, with a fit per budget."""
     settings = study.settings
-    for source in study.data:
-        if source.truth not in ("teacher", "order"):
-            raise InputError(
-                f"the data set {source.name!r} has no full order", 'set its truth = "teacher" or "order"'
-            )
+    check_full_orders(study.data)
     plan = [(strategy, settings.agreement) for strategy in (*settings.strategies, GRADES)]
     plan += [(strategy, lower) for lower in settings.sweep for strategy in settings.sweep_strategies]
     for turn, contestant in product(turns(study), study.rankers):
@@ -71,7 +67,7 @@ def compute(cell: Cell[BudgetFit]) -> Outcome:
     work = cell.work
     data = load(work.data, cell.files)
     train = data.labelled.train
-    values, pairs = _relevance(work.data, tuple(sorted(cell.files.items())), work.k)
+    values, pairs = training_relevance(work.data, tuple(sorted(cell.files.items())), work.k)
     noise = calibrated(train, values, pairs, work.agreement, work.agreement_of_grades)
     labelled = _label(work, train, values, noise)
     columns: dict[str, list[object]] = {"minutes": [], "metric": [], "value": []}
@@ -124,16 +120,6 @@ def _label(work: BudgetFit, train: Dataset, values: Floats, noise: Noise) -> _La
         if spent[-1] > work.minutes[-1]:
             break
     return _Labelled(order, labels, spent)
-
-
-@lru_cache(maxsize=2)
-def _relevance(
-    spec: FoldSpec, files: tuple[tuple[str, str], ...], k: int
-) -> tuple[Floats, NDArray[np.int64]]:
-    """For the training documents of a fold: their relevance, and the pairs that a labelling asks."""
-    data = load(spec, dict(files))
-    values = relevance(data.labelled.train, data.learn.train)
-    return values, asked_pairs(data.labelled.train, values, k)
 
 
 def _test(work: BudgetFit, train: Dataset, data: FoldData) -> dict[str, float]:

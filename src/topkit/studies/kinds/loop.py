@@ -9,24 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.data import InputError
 from topkit.loop import LabellingLoop, LoopSettings
 from topkit.rankers import Learner, ranker
-from topkit.studies.assessors import AGREEMENT, Floats, Noise, asked_pairs, calibrated, relevance
+from topkit.studies.assessors import AGREEMENT, Floats, Noise, calibrated, relevance
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, fit_cell, measure_test, turns
+from topkit.studies.full_orders import check_full_orders, training_relevance
 from topkit.studies.kind import Code, Kind
 from topkit.studies.kinds.loop_settings import LOOP, PLANS, PUBLISHED, Settings
 from topkit.studies.kinds.loop_show import show
 from topkit.studies.loop_runs import Moment, RelevanceJudge, loop_moments, published_moments, true_agreement
-from topkit.studies.sources import FoldData, FoldSpec, load
+from topkit.studies.sources import FoldData, load
 from topkit.studies.spec import Study
 
 HOUR = 60
@@ -46,12 +44,7 @@ class LoopFit(Fit):
 def cells(study: Study[Settings]) -> Iterator[Cell[LoopFit]]:
     """One labelling per data set, ranker, plan, error rate, fold and seed."""
     settings = study.settings
-    for source in study.data:
-        if source.truth not in ("teacher", "order"):
-            raise InputError(
-                f"the data set {source.name!r} has no full order",
-                'set its truth = "teacher" or truth = "order" (random within a grade)',
-            )
+    check_full_orders(study.data)
     ends = {PUBLISHED: settings.published_minutes} | dict.fromkeys(settings.plans, settings.minutes)
     steps = {PUBLISHED: 2 * settings.every} | dict.fromkeys(settings.plans, settings.every)
     for turn, contestant in product(turns(study), study.rankers):
@@ -74,7 +67,7 @@ def compute(cell: Cell[LoopFit]) -> Outcome:
     work = cell.work
     data = load(work.data, cell.files)
     files = tuple(sorted(cell.files.items()))
-    values, pairs = _relevance(work.data, files, work.k)
+    values, pairs = training_relevance(work.data, files, work.k)
     agreement = (1 - work.error) ** 2 + work.error**2
     noise = calibrated(data.labelled.train, values, pairs, agreement, AGREEMENT["grades"])
     template = ranker(work.ranker, **{"seed": work.seed, **work.settings})
@@ -133,16 +126,6 @@ def _fresh_agreement(data: FoldData, noise: float, fitted: Learner) -> float:
         for graded, ordered in zip(data.labelled[1:], data.learn[1:], strict=True)
     ]
     return float(np.average(values, weights=[part.n_queries for part in data.labelled[1:]]))
-
-
-@lru_cache(maxsize=2)
-def _relevance(
-    spec: FoldSpec, files: tuple[tuple[str, str], ...], k: int
-) -> tuple[Floats, NDArray[np.int64]]:
-    """For the training documents of a fold: their relevance, and the pairs that a labelling asks."""
-    data = load(spec, dict(files))
-    values = relevance(data.labelled.train, data.learn.train)
-    return values, asked_pairs(data.labelled.train, values, k)
 
 
 LOOP_KIND = Kind(

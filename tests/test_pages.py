@@ -23,6 +23,15 @@ PAGES = [
 ]
 SLOW = {"tutorial.md", "studies.md", "tune-and-mix.md", "annotation-manager.md", "researcher.md", "scale.md"}
 """Pages whose blocks take more than ten seconds."""
+OWN_TESTS = {
+    "doors.md": "test_doors_page.py",
+    "formats.md": "test_doors_page.py",
+    "judges.md": "test_judges_page.py",
+    "loop.md": "loop/test_loop_page.py",
+    "results.md": "test_results_and_shell_pages.py",
+    "shell.md": "test_results_and_shell_pages.py",
+}
+"""Pages that need files or a server of their own, and the test that runs their blocks."""
 LIBRARIES = ("pandas", "sklearn", "ir_measures", "torch", "onnxruntime", "optuna", "xgboost", "catboost")
 
 
@@ -40,7 +49,7 @@ def marked(page: Path) -> object:
 
 @pytest.mark.filterwarnings("ignore::topkit.compute.NotConverged")
 @pytest.mark.filterwarnings("ignore:The line search algorithm did not converge")
-@pytest.mark.parametrize("page", [marked(page) for page in PAGES])
+@pytest.mark.parametrize("page", [marked(page) for page in PAGES if page.name not in OWN_TESTS])
 def test_blocks_of_the_page_run(
     page: Path, page_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,6 +62,11 @@ def test_blocks_of_the_page_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKIT_THREADS", "1")  # studies then run in this process
     run_page(page, names_of_page(page.name) if blocks else {})
+
+
+@pytest.mark.parametrize(("page", "test"), OWN_TESTS.items())
+def test_pages_left_out_have_a_test(page: str, test: str) -> None:
+    assert page in (ROOT / "tests" / test).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -20,7 +20,7 @@ def topkit(*words: object, cwd: Path | None = None) -> subprocess.CompletedProce
 
 
 def topkit_here(*words: object) -> subprocess.CompletedProcess[str]:
-    """The same in this process, which saves starting one; an error that the user can fix is exit code 2."""
+    """The same in this process, which saves starting one; an error that the user can fix is exit code 1."""
     from typer.testing import CliRunner
 
     from topkit.cli import command_line
@@ -30,7 +30,7 @@ def topkit_here(*words: object) -> subprocess.CompletedProcess[str]:
     error = f"topkit: {done.exception}" if isinstance(done.exception, InputError) else done.stderr
     if done.exception is not None and not isinstance(done.exception, InputError | SystemExit):
         raise done.exception
-    code = 2 if isinstance(done.exception, InputError) else done.exit_code
+    code = 1 if isinstance(done.exception, InputError) else done.exit_code
     return subprocess.CompletedProcess([str(word) for word in words], code, done.stdout, error)
 
 

@@ -167,7 +167,8 @@ def audit(
 ) -> Audit:
     """All measures of a judge's trials against people's preferences.
 
-    - ``people``: preferences of people about the same pairs; without them, agreement is not measured.
+    - ``people``: preferences of people about the same pairs; without them, agreement is not measured. Answers
+      without an assessor count as those of different people.
     - ``length``: document id → its length; without it, the length bias is not measured.
 
     Measures that the trials do not allow (no repeats, only one order, no confidence) are not measured.
@@ -176,7 +177,7 @@ def audit(
         raise InputError(
             "there are no answers to audit", "give answers of the judge about pairs of documents"
         )
-    judged = pairs_judged(people)
+    judged = pairs_judged(_with_names(people))
     opinions = people_opinions(judged)
     preferences = combined(trials)
     table, agreed, agreed_without_ties = with_people(preferences, judged)
@@ -208,3 +209,11 @@ def audit(
         triads,
         calibration(trials, opinions),
     )
+
+
+def _with_names(people: Sequence[Preference]) -> list[Preference]:
+    """The preferences with a name each where the assessor is unknown, as in files of crowd workers.
+
+    Only the last answer of an assessor to a pair counts, so unnamed workers would count as one.
+    """
+    return [p if p.assessor else p._replace(assessor=f"unnamed {i}") for i, p in enumerate(people)]

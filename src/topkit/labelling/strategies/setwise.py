@@ -22,7 +22,11 @@ def best_of(size: int) -> Strategy:
     def setwise(contest: Contest) -> Play:
         return _play(contest, size)
 
-    setwise.__doc__ = f"Ask for the best of up to {size} documents; for language models."
+    setwise.__doc__ = (
+        f"Ask for the best of up to {size} documents; for language models.\n\n"
+        "Use it with a chat judge that reads several documents at once, to save requests. Not with people: "
+        "reading many documents at once is slow, and pairs are more reliable."
+    )
     return setwise
 
 

@@ -82,6 +82,8 @@ def normalised_weighted_kendall_tau(block: Block, depths: Depths, convention: Co
     """WKT@k divided by the ideal DCG@k: an upper bound of 1 − NDCG@k, comparable between queries.
 
     Lan, Guo, Niu and Cheng, CIKM 2013, theorem 1.
+
+    Use it beside NDCG on full orders, as the published k sweeps do. Not on grades, whose ties it ignores.
     """
     inversions, ideal = _weighted_inversions(block, depths, convention)
     return np.divide(inversions, ideal, out=np.zeros_like(inversions), where=ideal > 0)

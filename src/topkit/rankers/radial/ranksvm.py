@@ -30,6 +30,9 @@ class RankSVMRBF:
     sum of kernels around training documents. γ and C are selected on validation data. Joachims, KDD 2002;
     Williams & Seeger, NIPS 2000; for sentence selection Metzler & Kanungo, LR4IR 2008.
 
+    Use it if features interact and there are too few queries for boosted trees. Not if `ranksvm` is as good
+    on validation data: it is faster and can be explained.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.5]], [0, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("ranksvm-rbf", C=10.0, gamma=1.0).fit(data).rank(data)["q"][0][0]

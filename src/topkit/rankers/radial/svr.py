@@ -31,6 +31,9 @@ class SVR:
     after the other: γ, then C₋, then the ratio. Solved by scikit-learn (extra ``sklearn``); the time grows
     with the square of the number of documents. Metzler & Kanungo, LR4IR 2008.
 
+    Use it for short lists with few relevant documents, such as sentences. Not for more than about 20,000
+    documents, and not before a linear ranker was tried.
+
     >>> import topkit as tk
     >>> data = tk.Dataset.build([[0.9], [0.1], [0.5]], [0, 0, 1], ["q", "q", "q"])
     >>> tk.ranker("svr", gamma=1.0).fit(data).rank(data)["q"][0][0]

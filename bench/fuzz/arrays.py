@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tokenize
 import warnings
 from random import Random
 
@@ -19,7 +20,7 @@ def damaged_array(rng: Random, content: bytes) -> bytes:
     """An .npy file with another value, shape or type; sometimes its bytes are damaged instead."""
     try:
         array = np.load(io.BytesIO(content), allow_pickle=False).copy()
-    except (ValueError, OSError, EOFError):
+    except (ValueError, OSError, EOFError, SyntaxError, tokenize.TokenError):
         return mutate(rng, content)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test check bench docs browser clean
+.PHONY: demo test check bench docs browser kernels clean
 
 demo: $(READY)
 	$(BIN)/topkit demo --out topkit-demo
 
-test: check docs browser
+test: $(DEV)
+	$(MAKE) --jobs=2 --output-sync=target check docs browser kernels
 	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term --durations=30
 
 check: $(DEV)
@@ -34,6 +35,10 @@ $(READY): pyproject.toml constraints.txt
 $(DEV): $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
 	touch $@
+
+# Compiled once, so that the test processes need not compile the same kernels side by side.
+kernels: $(DEV)
+	$(BIN)/topkit warm-up
 
 # The browser tests need a Chromium; Debian's is enough, and nothing is installed where there is one.
 browser:

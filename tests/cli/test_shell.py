@@ -296,6 +296,10 @@ def test_compiling_is_announced_if_numba_is_loaded_already() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    os.environ.get("TOPKIT_WARM_UP") != "all",
+    reason="compiles everything, two minutes; set TOPKIT_WARM_UP=all",
+)
 def test_after_a_warm_up_nothing_is_compiled(tmp_path: Path) -> None:
     """All kernels are in the cache, so a fit in a new process compiles none."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -76,10 +76,14 @@ def fuse(
     if explain and aside:
         typer.echo(explanation(fusion), err=True)
     elif explain:
-        facts = {"method": method, "converged": fusion.converged, "trace": [float(v) for v in fusion.trace]}
-        diagnostics = {name: float(value) for name, value in fusion.diagnostics.items()}
-        tables = {"rankers": weights_table(fusion)}
-        print_tables(tables, form, lambda: explanation(fusion), **facts, diagnostics=diagnostics)
+        _print_explanation(fusion, method, form)
+
+
+def _print_explanation(fusion: Fusion, method: str, form: str) -> None:
+    facts = {"method": method, "converged": fusion.converged, "trace": [float(v) for v in fusion.trace]}
+    diagnostics = {name: float(value) for name, value in fusion.diagnostics.items()}
+    tables = {"rankers": weights_table(fusion)}
+    print_tables(tables, form, lambda: explanation(fusion), **facts, diagnostics=diagnostics)
 
 
 def explanation(fusion: Fusion) -> str:

@@ -20,7 +20,7 @@ def damaged_array(rng: Random, content: bytes) -> bytes:
     """An .npy file with another value, shape or type; sometimes its bytes are damaged instead."""
     try:
         array = np.load(io.BytesIO(content), allow_pickle=False).copy()
-    except (ValueError, OSError, EOFError, SyntaxError, tokenize.TokenError):
+    except (ValueError, OSError, EOFError, SyntaxError, MemoryError, tokenize.TokenError):
         return mutate(rng, content)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

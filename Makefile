@@ -5,14 +5,18 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test check bench docs browser kernels clean
+.PHONY: demo test test-slow check bench docs browser kernels clean
 
 demo: $(READY)
 	$(BIN)/topkit demo --out topkit-demo
 
 test: $(DEV)
 	$(MAKE) --jobs=2 --output-sync=target check docs browser kernels
-	$(BIN)/pytest -n 2 --dist loadfile --cov --cov-report=term --durations=30
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow or browser or database" --cov --cov-report=term --durations=30
+
+# The tests that take more than ten seconds each: studies, kills, fuzzing of what once failed, long pages.
+test-slow: $(DEV) browser
+	$(BIN)/pytest -n 2 --dist loadfile -m slow
 
 check: $(DEV)
 	$(BIN)/ruff check .

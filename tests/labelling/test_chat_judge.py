@@ -536,4 +536,5 @@ def test_a_judge_works_again_when_the_endpoint_does(server: ChatServer, make: Ma
         judge.judge_all([("q", Question("x", f"y{i}")) for i in range(50)])
     assert len(server.requests) < 50  # those that had not started were dropped
     server.reply = lambda messages: "1"
-    assert judge.judge("q", Question("x", "y0")).answer == "tie"
+    # another question: a request about one of the first may still be under way and end with 500
+    assert judge.judge("q", Question("x", "new")).answer == "tie"

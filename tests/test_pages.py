@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.page_files import names_of_page, write_page_files
-from tests.support.pages import FENCE, Block, blocks_of, check_commands, run_page
+from tests.support.pages import FENCE, Block, blocks_of, check_commands, run_page, skip_without_libraries
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -32,7 +32,6 @@ OWN_TESTS = {
     "shell.md": "test_results_and_shell_pages.py",
 }
 """Pages that need files or a server of their own, and the test that runs their blocks."""
-LIBRARIES = ("pandas", "sklearn", "ir_measures", "torch", "onnxruntime", "optuna", "xgboost", "catboost")
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +53,11 @@ def test_blocks_of_the_page_run(
     page: Path, page_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = page.read_text(encoding="utf-8")
-    blocks = [block.text for block in blocks_of(text) if block.language in ("python", "console", "pycon")]
-    for library in LIBRARIES:
-        if any(f"import {library}" in code or f"from {library}" in code for code in blocks):
-            pytest.importorskip(library)
+    skip_without_libraries(text)
     shutil.copytree(page_files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOPKIT_THREADS", "1")  # studies then run in this process
-    run_page(page, names_of_page(page.name) if blocks else {})
+    run_page(text, page.name, names_of_page(page.name) if blocks_of(text) else {})
 
 
 @pytest.mark.parametrize(("page", "test"), OWN_TESTS.items())
@@ -86,11 +82,9 @@ def test_the_runner_finds_blocks_and_what_follows_them() -> None:
     ]
 
 
-def test_the_runner_reports_wrong_output_and_wrong_options(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("```python\nprint(1)\n```\n\n```text\n2\n```\n")
+def test_the_runner_reports_wrong_output_and_wrong_options() -> None:
     with pytest.raises(AssertionError, match=r"page.md:5"):
-        run_page(page)
+        run_page("```python\nprint(1)\n```\n\n```text\n2\n```\n", "page.md")
     check_commands("topkit serve model --port 8080  # a comment\ncurl localhost:8080 | jq .\n", "page")
     with pytest.raises(pytest.fail.Exception, match="No such option"):
         check_commands("topkit serve model --prot 8080", "page")

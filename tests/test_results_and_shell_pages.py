@@ -7,11 +7,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import topkit as tk
+from tests.support.pages import run_page
 from topkit.rankers.checks import easy_data
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -23,10 +23,7 @@ def test_code_blocks_of_the_results_page(tmp_path: Path, monkeypatch: pytest.Mon
     pytest.importorskip("matplotlib")
     pytest.importorskip("narwhals")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / "results.md").read_text(), re.M | re.S)
-    for number, block in enumerate(blocks, 1):
-        exec(compile(block, f"docs/results.md block {number}", "exec"), names)  # noqa: S102
+    run_page((DOCS / "results.md").read_text(encoding="utf-8"), "results.md")
     assert (tmp_path / "report.html").exists()
     assert (tmp_path / "results.svg").exists()
 

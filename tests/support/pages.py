@@ -6,7 +6,7 @@ What happens to a block depends on its language:
 - ``pycon``: executed as a doctest.
 - ``console``: each line ``$ topkit …`` is run; the lines below it must occur in its output, in any case.
 - ``sh``: for servers, clusters and the network. Each ``topkit`` command must parse; nothing is started.
-- ``toml``: written to the file that its first line names (``# name.toml``).
+- ``toml``, and ``text`` that starts with ``# name.ending``: written to the file that the first line names.
 - ``json``: must parse.
 - ``{code-block} python``: for code that needs a cluster or a network; compiled only.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import glob
+import importlib.util
 import io
 import json
 import re
@@ -33,8 +34,9 @@ from typer.testing import CliRunner
 from topkit.cli import command_line
 
 FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
-RUN = ("python", "pycon", "console", "sh", "toml", "json")
-"""Languages that this module knows how to check."""
+FILE_NAME = re.compile(r"# (\S+\.\S+)\n")
+"""The first line of a block that is the content of a file."""
+IMPORT = re.compile(r"^\s*(?:>>> )?(?:import|from) (\w+)", re.MULTILINE)
 SHOWN = ("text", "diff", "", "{toctree}", "{code-cell}", "{grid}", "{card}", "{image}", "{note}", "{figure}")
 """Languages that are only shown: output, and directives of the documentation."""
 OTHER_PROGRAMS = ("pip", "make", "git", "curl", "jq", "dask", "python", "cd", "uv")
@@ -63,14 +65,32 @@ def blocks_of(page: str) -> list[Block]:
     return found
 
 
-def run_page(path: Path, names: dict[str, Any] | None = None) -> None:
-    """Run all blocks of a page in the current folder; ``names`` are defined before the first block."""
+def sections_of(page: str) -> dict[str, str]:
+    """The title of each section of a page that has blocks, and its text."""
+    parts = re.split(r"^## ", page, flags=re.MULTILINE)
+    return {part.splitlines()[0]: part for part in parts[1:] if FENCE.search(part)}
+
+
+def skip_without_libraries(page: str) -> None:
+    """Skip the test, with the reason, if a library that a Python block imports is not installed."""
+    for block in blocks_of(page):
+        for library in IMPORT.findall(block.text) if block.language in ("python", "pycon") else ():
+            if importlib.util.find_spec(library) is None:
+                pytest.skip(f"{library} is not installed")
+
+
+def run_page(page: str, name: str, names: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Run all blocks of a page in the current folder, and return what its Python blocks defined.
+
+    ``name`` is shown in messages; ``names`` are defined before the first block.
+    """
     module = types.ModuleType("page")  # dataclasses and pickle look up the module of a class
     module.__dict__.update(names or {})
     sys.modules["page"] = module
     printed = ""
-    for block in blocks_of(path.read_text(encoding="utf-8")):
-        where = f"{path.name}:{block.line}"
+    for block in blocks_of(page):
+        where = f"{name}:{block.line}"
+        named = FILE_NAME.match(block.text)
         if block.language == "python" and not block.text.startswith(">>>"):
             printed = _run_python(block.text, module, where)
         elif block.language == "text" and block.follows_directly and printed:
@@ -81,8 +101,10 @@ def run_page(path: Path, names: dict[str, Any] | None = None) -> None:
             run_commands(block.text, where)
         elif block.language == "sh":
             check_commands(block.text, where)
-        elif block.language == "toml":
-            Path(block.text.splitlines()[0].removeprefix("# ")).write_text(block.text, encoding="utf-8")
+        elif block.language == "toml" and named:
+            Path(named[1]).write_text(block.text, encoding="utf-8")
+        elif block.language == "text" and named:
+            Path(named[1]).write_text(block.text[named.end() :], encoding="utf-8")
         elif block.language == "{code-block}":
             compile(block.text, where, "exec")
         elif block.language == "json":
@@ -91,6 +113,7 @@ def run_page(path: Path, names: dict[str, Any] | None = None) -> None:
             assert block.language in SHOWN or block.language.startswith("{"), f"{where}: {block.language!r}"
         if block.language != "python":
             printed = ""
+    return module.__dict__
 
 
 def _run_python(code: str, module: types.ModuleType, where: str) -> str:

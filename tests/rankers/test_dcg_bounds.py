@@ -97,6 +97,16 @@ def test_proposition_3_corrected(seed: int, n: int, K: int, epsilon: float) -> N
         assert excess <= bound.corrected + 1e-12
 
 
+def test_a_divergence_below_the_precision_of_a_logarithm() -> None:
+    """p* = (0.7, 0.3) and p = (0.7 − 1e-9, 0.3 + 1e-9): KL = ½·1e-18·(1/0.7 + 1/0.3) = 2.380952e-18.
+
+    √KL = 1.543033e-9. With two such documents and z = (0, 1), C₁ = 0.521944, as above.
+    """
+    true, guess = np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([[0.7 - 1e-9, 0.3 + 1e-9], [0.5, 0.5]])
+    bound = divergence_bound(true, guess, np.array([0.0, 1.0]))
+    assert bound.anywhere == pytest.approx(0.521944 * 1.543033e-9, rel=1e-4)
+
+
 def test_probabilities_of_zero_are_refused() -> None:
     with pytest.raises(ValueError, match="positive"):
         divergence_bound(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]), np.array([0.0, 1.0]))

@@ -15,7 +15,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 def main() -> None:
     os.chdir(DOCS / "images")
-    run_page(DOCS / "gallery.md")
+    page = DOCS / "gallery.md"
+    run_page(page.read_text(encoding="utf-8"), page.name)
 
 
 if __name__ == "__main__":

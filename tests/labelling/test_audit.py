@@ -30,16 +30,23 @@ from topkit.labelling.audit.measures import (
 from topkit.labelling.audit.trials import sample_pairs
 
 
-def test_clustered_regression_is_that_of_statsmodels() -> None:
-    # statsmodels 0.15.0: OLS(y, X).fit(cov_type="cluster", cov_kwds={"groups": g}, use_t=True)
+def test_clustered_regression_leaves_every_cluster_out_once() -> None:
     x = [-0.8, -1.32, -0.25, 0.42, 1.14, 0.11, -0.55, -0.78, 0.75, 1.63, 0.27, -1.23]
     x += [-0.96, 1.6, 0.2, -1.73, -0.08, -1.16, -0.63, -0.49, -0.71, 0.55, -0.06, -0.59]
     y = [0.06, -0.15, 0.02, 0.56, 0.64, 0.28, -0.84, -1.18, -0.26, 0.6, -0.35, -0.34]
     y += [-0.9, 0.1, -0.32, -0.9, -0.06, -0.39, -0.54, -0.93, -0.61, 0.06, 0.03, -0.23]
     X = np.stack([np.ones(24), np.array(x)], 1)
-    constant, slope = regression(X, np.array(y), np.repeat(np.arange(8), 3).tolist())
-    assert constant[:3] == pytest.approx((-0.16245235, -0.46654096, 0.14163626), abs=1e-8)
-    assert slope[:3] == pytest.approx((0.37497722, 0.17094516, 0.57900927), abs=1e-8)
+    cluster = np.repeat(np.arange(8), 3)
+    constant, slope = regression(X, np.array(y), cluster.tolist())
+    # statsmodels 0.15.0: OLS(y, X).fit().params
+    assert constant.value == pytest.approx(-0.16245235, abs=1e-8)
+    assert slope.value == pytest.approx(0.37497722, abs=1e-8)
+    without = [np.polyfit(X[cluster != g, 1], np.array(y)[cluster != g], 1)[0] for g in range(8)]
+    deviation = np.sqrt(7 / 8 * np.sum(np.square(np.array(without) - slope.value)))
+    half = 2.3646243 * deviation  # t(0.975, 7)
+    assert slope[1:3] == pytest.approx((slope.value - half, slope.value + half), abs=1e-7)
+    # the sandwich of statsmodels (cov_type="cluster", use_t=True) is narrower: 0.17094516 to 0.57900927
+    assert slope.low < 0.17094516 < 0.57900927 < slope.high
     assert regression(X[:, :1] * [1, 1], np.array(y), list(range(24)))[0].n == 0  # two equal columns
 
 

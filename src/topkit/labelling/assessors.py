@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -16,14 +16,17 @@ EXACT = 10
 """Up to this many items the best order is found exactly, in O(2ⁿ·n²); above it, by moving single items."""
 
 Margins = NDArray[np.int64]
+Decisions = Mapping[tuple[str, str], str]
+"""Settled pairs: (a, b) → "a", "b" or "tie". They outweigh all assessors together."""
 
 
-def merge_labellings(labellings: Sequence[Labelling]) -> TopK:
+def merge_labellings(labellings: Sequence[Labelling], decisions: Decisions | None = None) -> TopK:
     """One top k from several labellings of the same items, one per assessor.
 
     The margin of a pair is the number of assessors whose answers say or imply that the first item is better,
     minus the number who say the opposite. The order is the one that contradicts the fewest of them (Kemeny).
-    Labellings need not be complete. An item is bad if more than half of the assessors say so.
+    Labellings need not be complete. An item is bad if more than half of the assessors say so. ``decisions``
+    are pairs that somebody settled: the order follows them whatever the assessors say.
     """
     first = labellings[0]
     if any(lab.items != first.items or lab.k != first.k for lab in labellings):
@@ -41,14 +44,16 @@ def merge_labellings(labellings: Sequence[Labelling]) -> TopK:
                 margins[i, j] += step
                 margins[j, i] -= step
     tops = [lab.result.order for lab in labellings if lab.result is not None]
+    _settle(items, margins, decisions or {})
     return _top(items, margins, first.k, tops, bad * 2 > len(labellings))
 
 
-def consensus(results: Sequence[TopK], k: int | None = None) -> TopK:
+def consensus(results: Sequence[TopK], k: int | None = None, decisions: Decisions | None = None) -> TopK:
     """One top k from several complete ones.
 
     An item in a result is better than every item that is not in it; two items that are not in it are not
-    compared. Ties count for neither item. ``k`` is by default that of the first result.
+    compared. Ties count for neither item. ``k`` is by default that of the first result. ``decisions`` are
+    settled pairs, as in :func:`merge_labellings`.
 
     >>> a, b = TopK(("x", "y"), (1, 2)), TopK(("x", "z"), (1, 2))
     >>> consensus([a, b, TopK(("y", "x"), (1, 2))]).order
@@ -62,8 +67,20 @@ def consensus(results: Sequence[TopK], k: int | None = None) -> TopK:
         last = len(result.order) + 1
         places = np.array([place.get(item, last) for item in items])
         margins += np.sign(places[None, :] - places[:, None])
+    _settle(items, margins, decisions or {})
     bad = np.array([2 * sum(item in result.bad for result in results) > len(results) for item in items])
     return _top(items, margins, k or len(results[0].order), [result.order for result in results], bad)
+
+
+def _settle(items: list[str], margins: Margins, decisions: Decisions) -> None:
+    """Replace the margins of settled pairs; a decision weighs more than all other margins together."""
+    number = {item: i for i, item in enumerate(items)}
+    weight = 1 + int(np.abs(margins).sum())
+    for (a, b), verdict in decisions.items():
+        if a in number and b in number:
+            i, j = number[a], number[b]
+            margins[i, j] = weight * ((verdict == "a") - (verdict == "b"))
+            margins[j, i] = -margins[i, j]
 
 
 def _top(

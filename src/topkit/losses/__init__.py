@@ -6,8 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from topkit.data.settings import lookup
+from topkit.losses.approx import (
+    approxmrr,
+    approxndcg,
+    gumbel_approxndcg,
+    noisy_gains,
+    weighted_gains,
+    weighted_relevance,
+)
 from topkit.losses.base import Loss, Objective, define
 from topkit.losses.focused import focused, focused_parts
+from topkit.losses.lambdaloss import lambdaloss, pair_gains
 from topkit.losses.listwise import (
     all_choices,
     listmle,
@@ -21,6 +30,7 @@ from topkit.losses.listwise import (
 )
 from topkit.losses.listwise.top_m import list_targets
 from topkit.losses.ndcg import gains_and_ideal, lambdarank, softndcg
+from topkit.losses.neural import label_places, neuralndcg, neuralsort
 from topkit.losses.pairwise import (
     exponential,
     fidelity,
@@ -31,13 +41,30 @@ from topkit.losses.pairwise import (
     squared_hinge,
 )
 from topkit.losses.pointwise import (
-    gains,
+    gain_targets,
     gains_over_ideal,
+    label_targets,
     squared_error,
     squared_gain,
     squared_ndcg,
 )
 from topkit.losses.preferences import Preferences
+from topkit.losses.probability import (
+    distilled_examples,
+    ordinal,
+    rank_distillation,
+    ranked_grades,
+    regression_compatible,
+    relevance_shares,
+)
+from topkit.losses.softmax import (
+    calibrated_softmax,
+    graded_choices,
+    label_masses,
+    poly_softmax,
+    softmax,
+    uni_softmax,
+)
 
 LOSSES: dict[str, Callable[..., Loss]] = {
     "hinge": define(hinge, pair_set),
@@ -53,11 +80,24 @@ LOSSES: dict[str, Callable[..., Loss]] = {
     "topk-listmle": define(topk_listmle, top_choices),
     "topk-rankcosine": define(topk_rankcosine, top_labels),
     "focused": define(focused, focused_parts),
-    "squared-error": define(squared_error),
-    "squared-gain": define(squared_gain, gains),
+    "softmax": define(softmax, label_masses),
+    "poly-softmax": define(poly_softmax, label_masses),
+    "uni-softmax": define(uni_softmax, graded_choices),
+    "calibrated-softmax": define(calibrated_softmax, label_masses),
+    "regression-compatible": define(regression_compatible, relevance_shares),
+    "rank-distillation": define(rank_distillation, distilled_examples),
+    "ordinal": define(ordinal, ranked_grades),
+    "squared-error": define(squared_error, label_targets),
+    "squared-gain": define(squared_gain, gain_targets),
     "squared-ndcg": define(squared_ndcg, gains_over_ideal),
     "softndcg": define(softndcg, gains_and_ideal),
+    "approxndcg": define(approxndcg, weighted_gains),
+    "gumbel-approxndcg": define(gumbel_approxndcg, noisy_gains),
+    "approxmrr": define(approxmrr, weighted_relevance),
+    "neuralsort": define(neuralsort, label_places),
+    "neuralndcg": define(neuralndcg, gains_and_ideal),
     "lambdarank": define(lambdarank, gains_and_ideal),
+    "lambdaloss": define(lambdaloss, pair_gains),
 }
 """Name → function that makes the :class:`Loss` from its settings; see :mod:`topkit.losses.base`."""
 

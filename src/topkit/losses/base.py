@@ -16,6 +16,8 @@ with :class:`topkit.data.settings.Setting`. Two things are optional:
 - A parameter ``curved: bool``: False means that the curvature is not needed, and the function may return an
   empty array for it to save time.
 
+A preparation with a parameter named in :data:`COLUMNS` gets these numbers of the documents, if there are any.
+
 This file cuts the queries into chunks, calls the function for each chunk on threads, joins the results and
 applies the query weights.
 """
@@ -25,6 +27,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Annotated, Any, get_type_hints
 
 import numpy as np
@@ -46,6 +49,12 @@ LossFunction = Callable[..., Block]
 
 Prepare = Callable[..., Any]
 """``prepare(labels, ptr, **settings)``: what the loss function gets in place of the labels."""
+
+Column = NDArray[np.float64] | None
+"""One number per document, or None."""
+
+COLUMNS = ("document_weights", "teacher")
+"""What a preparation may take in addition to the labels: a weight per document, the scores of a teacher."""
 
 K = Annotated[int, Setting("Number of documents at the top whose order counts.", low=1)]
 
@@ -81,10 +90,27 @@ class Loss:
         """Whether the loss learns from :class:`Preferences` instead of labels."""
         return self.settings.get("pairs") == "given"
 
+    @property
+    def accepts(self) -> tuple[str, ...]:
+        """Which of :data:`COLUMNS` the loss accepts."""
+        known = inspect.signature(self.prepare).parameters if self.prepare else {}
+        return tuple(name for name in COLUMNS if name in known)
+
     def on(
-        self, labels: ArrayLike | Preferences, ptr: ArrayLike, weights: ArrayLike | None = None
+        self,
+        labels: ArrayLike | Preferences,
+        ptr: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        document_weights: ArrayLike | None = None,
+        teacher: ArrayLike | None = None,
     ) -> Objective:
-        """The loss bound to labels, which are prepared once, with an optional weight per query."""
+        """The loss bound to labels, which are prepared once, with an optional weight per query.
+
+        ``document_weights`` has one weight per document, which multiplies the terms of the loss in which the
+        document is the relevant or the better one. ``teacher`` has the score of a teacher per document, for
+        ``rank-distillation``. InputError if the loss does not accept them.
+        """
         bounds = np.array(ptr, np.int64)
         if bounds.ndim != 1 or len(bounds) < 1 or bounds[0] != 0 or (np.diff(bounds) < 0).any():
             raise ValueError("ptr must increase from 0 to the number of documents")
@@ -94,13 +120,30 @@ class Loss:
             raise InputError(f"expected {queries} query weights, got {query_weights.size}")
         if query_weights is not None and not (query_weights >= 0).all():
             raise InputError("query weights must not be negative")
-        return _bind(self, self._checked(labels, bounds), bounds, query_weights)
+        columns = self._columns({"document_weights": document_weights, "teacher": teacher}, int(bounds[-1]))
+        return _bind(self, self._checked(labels, bounds), bounds, query_weights, columns)
 
     def __call__(
         self, scores: ArrayLike, labels: ArrayLike | Preferences, ptr: ArrayLike
     ) -> tuple[float, Floats]:
         """The sum over queries, and its gradient with respect to the scores."""
         return self.on(labels, ptr)(scores)
+
+    def _columns(self, given: Mapping[str, ArrayLike | None], documents: int) -> dict[str, Floats]:
+        """The numbers of the documents that were given, checked."""
+        columns = {name: _writable(values) for name, values in given.items() if values is not None}
+        for name, values in columns.items():
+            words = name.replace("_", " ")
+            if name not in self.accepts or self.pairs_given:
+                raise InputError(
+                    f"the loss {self.name!r} with these settings takes no {words}",
+                    "'topkit losses' shows what each loss accepts",
+                )
+            if values.shape != (documents,) or not np.isfinite(values).all():
+                raise InputError(f"{words}: expected {documents} finite numbers, got shape {values.shape}")
+            if name == "document_weights" and (values < 0).any():
+                raise InputError("document weights must not be negative")
+        return columns
 
     def _checked(self, labels: ArrayLike | Preferences, ptr: Ints) -> Floats | Preferences:
         if isinstance(labels, Preferences) != self.pairs_given:
@@ -140,6 +183,7 @@ def define(function: LossFunction, prepare: Prepare | None = None) -> Callable[.
             declared = get_type_hints(part, include_extras=True)
             hints |= {key: declared[key] for key in settings_of(part)}
     kind = inspect.Parameter.KEYWORD_ONLY
+    make.accepts = Loss(name, {}, function, prepare).accepts  # type: ignore[attr-defined]
     make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(key, kind, default=known[key].default, annotation=hints[key]) for key in known]
     )
@@ -149,7 +193,9 @@ def define(function: LossFunction, prepare: Prepare | None = None) -> Callable[.
     return make
 
 
-def _bind(loss: Loss, truth: Floats | Preferences, ptr: Ints, weights: Floats | None) -> Objective:
+def _bind(
+    loss: Loss, truth: Floats | Preferences, ptr: Ints, weights: Floats | None, columns: Mapping[str, Floats]
+) -> Objective:
     """Cut the queries into chunks and prepare the labels of each."""
     chunks = query_chunks(ptr)
 
@@ -162,9 +208,10 @@ def _bind(loss: Loss, truth: Floats | Preferences, ptr: Ints, weights: Floats | 
             labels = truth if len(chunks) == 1 else truth.select(np.arange(first, last))
         else:
             labels = truth[rows]
-        return rows, bind_block(loss.function, loss.prepare, loss.settings, labels, bounds)
+        of_rows = {name: values[rows] for name, values in columns.items()}
+        return rows, bind_block(loss.function, loss.prepare, loss.settings, labels, bounds, of_rows)
 
-    return Objective(loss, truth, ptr, weights, tuple(thread_map(chunk, chunks)))
+    return Objective(loss, truth, ptr, weights, tuple(thread_map(chunk, chunks)), columns)
 
 
 BoundBlock = Callable[[Floats, bool], Block]
@@ -172,10 +219,15 @@ BoundBlock = Callable[[Floats, bool], Block]
 
 
 def bind_block(
-    function: LossFunction, prepare: Prepare | None, settings: Mapping[str, Any], labels: Any, ptr: Ints
+    function: LossFunction,
+    prepare: Prepare | None,
+    settings: Mapping[str, Any],
+    labels: Any,
+    ptr: Ints,
+    columns: Mapping[str, Floats] = MappingProxyType({}),
 ) -> BoundBlock:
     """A loss function bound to the labels and settings of one block."""
-    truth = labels if prepare is None else prepare(labels, ptr, **_accepted(prepare, settings))
+    truth = labels if prepare is None else prepare(labels, ptr, **_accepted(prepare, settings), **columns)
     arguments = _accepted(function, settings)
     if "curved" in inspect.signature(function).parameters:
         return lambda scores, curved: function(scores, truth, ptr, curved=curved, **arguments)
@@ -196,6 +248,8 @@ class Objective:
     weights: Floats | None
     chunks: tuple[tuple[slice, BoundBlock], ...] = field(repr=False)
     """Rows of each chunk of queries, and the loss bound to their labels."""
+    columns: Mapping[str, Floats] = field(default_factory=dict, repr=False)
+    """The document weights and the teacher's scores, if there are any."""
 
     def __len__(self) -> int:
         """Number of documents."""
@@ -229,7 +283,9 @@ class Objective:
         truth: Floats | Preferences
         rows, ptr = concatenated_ranges(self.ptr, queries)
         truth = self.truth.select(queries) if isinstance(self.truth, Preferences) else self.truth[rows]
-        return _bind(self.loss, truth, ptr, None if self.weights is None else self.weights[queries])
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        weights = None if self.weights is None else self.weights[queries]
+        return _bind(self.loss, truth, ptr, weights, columns)
 
     def _run(self, scores: ArrayLike, curved: bool) -> Block:
         s = _writable(scores)
@@ -249,6 +305,11 @@ class Objective:
             values, gradient = values * self.weights, gradient * per_document
             curvature = curvature * per_document if curved else curvature
         return values, gradient, curvature
+
+
+def weighted(values: Floats, document_weights: Column) -> Floats:
+    """The values times the weights of their documents, if there are any."""
+    return values if document_weights is None else values * document_weights
 
 
 def _writable(values: ArrayLike) -> Floats:

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from topkit.data.errors import InputError
 from topkit.version import __version__
-from topkit.web.api import labellings, projects, results, session
+from topkit.web.api import labellings, projects, quality, results, session
 from topkit.web.guard import SCHEME, Sessions
 from topkit.web.headers import Shield
 from topkit.web.journal import Journal
@@ -49,7 +49,13 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings, app.state.store, app.state.journal = settings, store, journal
     app.state.sessions, app.state.cache = Sessions(store, settings.session_cache_seconds), LabellingCache()
-    for part in (labellings, session, projects, results):  # judgments first: routes are tried in order
+    for part in (
+        labellings,
+        session,
+        projects,
+        results,
+        quality,
+    ):  # judgments first: routes are tried in order
         app.include_router(part.router)
     for router in routers:
         app.include_router(router, include_in_schema=False)

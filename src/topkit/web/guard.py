@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 
+from topkit.web import audit_log
 from topkit.web.journal import Journal
 from topkit.web.records import LabellingCache
 from topkit.web.settings import Settings
@@ -104,6 +105,7 @@ async def signed_in(request: Request) -> Visit:
         csrf = request.headers.get(CSRF_HEADER, "")
         if not hmac.compare_digest(csrf.encode(), visit.csrf.encode()):
             raise HTTPException(403, f"The header {CSRF_HEADER} is missing or wrong. Reload the page.")
+        await audit_log.announce(request, visit.person.name)
     return visit
 
 

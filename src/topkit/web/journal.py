@@ -31,7 +31,7 @@ from topkit.web.judging import (
 )
 from topkit.web.store import Store
 from topkit.web.store.judgments import append_judgments, judgments_after
-from topkit.web.store.labellings import get_task, labelling_exists
+from topkit.web.store.labellings import get_task, labelling_exists, with_gold
 
 BATCH = 500
 """Judgments per transaction at most, so that the first ones do not wait too long for their reply."""
@@ -191,6 +191,7 @@ class Journal:
             return
         for judgment in judgments_after(connection, state.task.id, state.seq):
             state.apply(judgment)
+        state.task = with_gold(connection, state.task)
 
     def _forget(self, batch: list[_Request]) -> None:
         for request in batch:

@@ -15,11 +15,16 @@ from pydantic.json_schema import SkipJsonSchema
 
 from topkit.data.errors import InputError
 from topkit.data.judgments import ANSWERS
-from topkit.labelling import GRADES, Labelling
+from topkit.labelling import GRADES, Labelling, Question
+from topkit.web import gold
+from topkit.web.gold import GoldQuestion
 from topkit.web.shapes import Key, Number, Token
 
 UNDO = "undo"
 """The ``answer`` of a judgment that withdraws the last standing answer."""
+SKIP = "skip"
+"""The assessor cannot decide: the labelling continues as after a tie (or "bad"), but nothing is exported."""
+CHOICES = (*ANSWERS, *GRADES, SKIP)
 
 Tool = Literal["pairs", "grades"]
 Kind = Literal["text", "html", "url"]
@@ -27,8 +32,8 @@ Outcome = Literal["saved", "already", "conflict"]
 
 
 def _known_answer(answer: str) -> str:
-    if answer not in (*ANSWERS, *GRADES):
-        raise ValueError(f"expected one of {', '.join((*ANSWERS, *GRADES))}")
+    if answer not in CHOICES:
+        raise ValueError(f"expected one of {', '.join(CHOICES)}")
     return answer
 
 
@@ -49,7 +54,7 @@ class Judgment:
     answer: Annotated[
         str,
         AfterValidator(_known_answer),
-        WithJsonSchema({"type": "string", "enum": [*ANSWERS, *GRADES]}),
+        WithJsonSchema({"type": "string", "enum": [*CHOICES]}),
     ]
     seconds: Annotated[
         float, Field(ge=0, le=86_400, description="Active time: the clock stops while the tab is hidden.")
@@ -64,7 +69,7 @@ class Judgment:
 
 
 def standing_answers(judgments: Iterable[Judgment]) -> list[Judgment]:
-    """The answers that count: those that were not withdrawn.
+    """The answers that were not withdrawn, including skipped and gold questions.
 
     >>> answer = Judgment(1, "x", "d", "e", "a", 1.0)
     >>> standing_answers([answer, Judgment.undo(2, "y")])
@@ -77,6 +82,15 @@ def standing_answers(judgments: Iterable[Judgment]) -> list[Judgment]:
         elif standing:
             standing.pop()
     return standing
+
+
+def counted_answers(judgments: Iterable[Judgment]) -> list[Judgment]:
+    """The answers that count as judgments: not withdrawn, not skipped, not to a gold question."""
+    return [
+        judgment
+        for judgment in standing_answers(judgments)
+        if judgment.answer != SKIP and not gold.is_gold(judgment.answer)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +165,8 @@ class Task:
     seed: int
     documents: Mapping[str, ShownDocument]
     prior: tuple[str, ...] | None
+    gold: tuple[GoldQuestion, ...] = ()
+    gold_rate: float = 0.0
 
     def start(self) -> Labelling:
         """The labelling before the first answer."""
@@ -172,7 +188,7 @@ class LabellingState:
         self.task = task
         self.lab: Labelling = task.start()
         self.seq = 0
-        self._seconds = 0.0
+        self._standing: list[Judgment] = []
         self._by_key: dict[str, Judgment] = {}
 
     @classmethod
@@ -190,27 +206,31 @@ class LabellingState:
     def apply(self, judgment: Judgment) -> None:
         """Advance by one judgment."""
         if judgment.answer == UNDO:
-            self._seconds -= self.lab.answers[-1].seconds or 0.0
-            self.lab = self.lab.undo()
+            if not gold.is_gold(self._standing.pop().answer):
+                self.lab = self.lab.undo()
         else:
             self._play(judgment)
         self.seq = judgment.seq
         self._by_key[judgment.key] = judgment
 
     def _play(self, judgment: Judgment) -> None:
+        self._standing.append(judgment)
+        if gold.is_gold(judgment.answer):
+            return
         if self.lab.question != (judgment.a, judgment.b):
             raise InputError(
                 f"judgment {judgment.seq} of labelling {self.task.id} does not answer its question",
                 "the documents of the topic were changed outside of the app; restore a backup",
             )
-        self.lab = self.lab.answer(judgment.answer, seconds=judgment.seconds)
-        self._seconds += judgment.seconds
+        undecided = GRADES[0] if judgment.b is None else "tie"
+        answer = undecided if judgment.answer == SKIP else judgment.answer
+        self.lab = self.lab.answer(answer, seconds=judgment.seconds)
 
     def check(self, judgment: Judgment, time: float) -> Decision:
         """Decide what happens to a judgment; the judgment of the decision is to be saved and applied."""
         saved = self._by_key.get(judgment.key)
         if saved is not None:
-            same = (saved.seq, saved.answer) == (judgment.seq, judgment.answer)
+            same = (saved.seq, gold.unmarked(saved.answer)) == (judgment.seq, judgment.answer)
             if same and (saved.answer == UNDO or (saved.a, saved.b) == (judgment.a, judgment.b)):
                 return Decision("already", "This judgment was saved before; it counts once.")
             return Decision("conflict", "Another judgment has the same key.")
@@ -219,39 +239,51 @@ class LabellingState:
                 "conflict", "You continued elsewhere, perhaps in another tab. This is the current question."
             )
         if judgment.answer == UNDO:
-            if not self.lab.answers:
+            if not self._standing:
                 return Decision("conflict", "There is no answer to undo.")
-            last = self.lab.answers[-1]
+            last = self._standing[-1]
             return Decision(
                 "saved", "The last answer was undone.", replace(judgment, a=last.a, b=last.b, time=time)
             )
         question = self.lab.question
         if question is None:
             return Decision("conflict", "This topic is already complete.")
-        if question != (judgment.a, judgment.b):
+        # Both are accepted: another process may have learned of new gold questions earlier than this one.
+        is_gold = (judgment.a, judgment.b) == self._gold_question()
+        if not is_gold and question != (judgment.a, judgment.b):
             return Decision("conflict", "This answer belongs to a different question than the current one.")
-        if judgment.answer not in question.choices:
-            raise InvalidAnswerError(f"Invalid answer; choose from {', '.join(question.choices)}.")
-        return Decision("saved", "Saved.", replace(judgment, time=time))
+        if judgment.answer not in (*question.choices, SKIP):
+            raise InvalidAnswerError(f"Invalid answer; choose from {', '.join((*question.choices, SKIP))}.")
+        answer = gold.MARK + judgment.answer if is_gold else judgment.answer
+        return Decision("saved", "Saved.", replace(judgment, answer=answer, time=time))
+
+    def _gold_question(self) -> Question | None:
+        """The gold question that is due before the next question of the labelling."""
+        task, question = self.task, self.lab.question
+        if question is None or not task.gold:
+            return None
+        answered = [(j.a,) if j.b is None else (j.a, j.b) for j in self._standing]
+        due = gold.due(task.gold, task.gold_rate, task.seed, answered, question)
+        return None if due is None else due.shown(task.seed)
 
     def turn(self) -> Turn:
         """The present state, as the browser gets it."""
-        progress, task = self.lab.progress, self.task
+        progress, task, asked = self.lab.progress, self.task, len(self._standing)
         return Turn(
             labelling=task.id,
             tool=task.tool,
             seq=self.seq,
             question=self._question(),
-            asked=progress.asked,
+            asked=asked,
             least=progress.least,
             most=progress.most,
             likely=round(progress.likely, 1),
-            seconds=round(self._seconds / progress.asked, 2) if progress.asked else None,
+            seconds=round(sum(j.seconds for j in self._standing) / asked, 2) if asked else None,
             result=self._result(),
         )
 
     def _question(self) -> ShownQuestion | None:
-        question, documents = self.lab.question, self.task.documents
+        question, documents = self._gold_question() or self.lab.question, self.task.documents
         if question is None:
             return None
         return ShownQuestion(documents[question.a], None if question.b is None else documents[question.b])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import cast
 
@@ -11,9 +11,11 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.judgments import Answer, Grade, Judgments, Preference
 from topkit.labelling import GRADES, Labelling, TopK, consensus, merge_labellings
-from topkit.web.judging import Judgment, LabellingState, Task, standing_answers
+from topkit.labelling.assessors import Decisions
+from topkit.web.judging import Judgment, LabellingState, Task, counted_answers
 from topkit.web.store.judgments import judgments_of_project
 from topkit.web.store.labellings import labellings_of, tasks_of_project
+from topkit.web.store.quality import decisions_of
 
 CACHED_LABELLINGS = 5_000
 
@@ -27,6 +29,8 @@ class Record:
     log: list[Judgment]
     """Every judgment, including those that were withdrawn."""
     lab: Labelling
+    decisions: Decisions = field(default_factory=dict)
+    """The settled pairs of the topic."""
 
     @property
     def topic(self) -> str:
@@ -42,7 +46,7 @@ class Record:
         """The answers that count, in the order given."""
         grades: list[Grade] = []
         preferences: list[Preference] = []
-        for judgment in standing_answers(self.log):
+        for judgment in counted_answers(self.log):
             origin = (self.assessor, judgment.seconds, judgment.time)
             if judgment.b is None:
                 grades.append(Grade(self.topic, judgment.a, GRADES.index(judgment.answer), *origin))
@@ -77,10 +81,11 @@ def records_of(connection: Connection, project_id: int, cache: LabellingCache | 
     """Every labelling of a project."""
     cache = cache or LabellingCache()
     tasks, logs = tasks_of_project(connection, project_id), judgments_of_project(connection, project_id)
+    decisions = decisions_of(connection, project_id)
     records = []
     for row in labellings_of(connection, project_id=project_id):
         task, log = tasks[row["id"]], logs.get(row["id"], [])
-        records.append(Record(row, task, log, cache.replay(task, log)))
+        records.append(Record(row, task, log, cache.replay(task, log), decisions.get(task.topic, {})))
     return records
 
 
@@ -96,17 +101,19 @@ def judgments_of(records: list[Record]) -> Judgments:
 def top_of(records: list[Record]) -> TopK | None:
     """The top k of one topic: from preferences if a labelling in pairs is complete, else from grades.
 
-    Labellings of several assessors are merged into the order that contradicts the fewest of their answers.
+    Labellings of several assessors are merged into the order that contradicts the fewest of their answers;
+    settled pairs outweigh them.
     """
     pairs = [record.lab for record in records if record.task.tool == "pairs" and record.lab.result]
-    if len(pairs) == 1:
+    decisions = records[0].decisions if records else {}
+    if len(pairs) == 1 and not decisions:
         return pairs[0].result
     if pairs:
-        return merge_labellings(pairs)
+        return merge_labellings(pairs, decisions)
     graded = [record.lab.result for record in records if record.lab.result]
-    if len(graded) < 2:
+    if not graded or (len(graded) == 1 and not decisions):
         return graded[0] if graded else None
-    return consensus(graded, records[0].task.k)
+    return consensus(graded, records[0].task.k, decisions)
 
 
 def by_topic(records: list[Record]) -> dict[int, list[Record]]:

@@ -89,6 +89,7 @@ project = Table(
     *_required(Integer, "seed"),
     *_required(Float, "created"),
     Column("instructions", Text, nullable=False, server_default=""),
+    Column("gold_rate", Float, nullable=False, server_default="0"),
 )
 
 
@@ -145,6 +146,64 @@ judgment = Table(
 )
 """One row per answer; ``a`` was shown on the left. The answer "undo" withdraws the last one."""
 
+
+# -- quality ------------------------------------------------------------------------------------------------
+def _part_of(table: str, **options: Any) -> Column[Any]:
+    """A reference to the row of a table; this row is deleted together with that one."""
+    return Column(table, ForeignKey(f"{table}.id", ondelete="CASCADE"), nullable=False, **options)
+
+
+gold = Table(
+    "gold",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("topic"),
+    *_required(Text, "a"),
+    Column("b", Text),
+    *_required(Text, "answer", "note", "person"),
+    *_required(Float, "created"),
+    UniqueConstraint("topic", "a", "b"),
+)
+"""Questions with a known answer; without ``b``, the grade of a document."""
+
+adjudication = Table(
+    "adjudication",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("topic", index=True),
+    *_required(Text, "a", "b", "verdict", "reason", "person"),
+    *_required(Float, "time"),
+)
+"""Who settled which pair and why. Rows are only added; the last decision about a pair counts."""
+
+remark = Table(
+    "remark",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("labelling", index=True),
+    *_required(Text, "a"),
+    Column("b", Text),
+    *_required(Boolean, "flagged"),
+    *_required(Text, "text"),
+    *_required(Float, "time"),
+    Column("resolved", Float),
+    Column("resolver", Text),
+)
+"""What assessors say about a question: a flag, a comment, or both."""
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("time", Float, nullable=False, index=True),
+    *_required(Text, "person", "action"),
+    Column("project", Integer, index=True),  # not a reference: the entry outlives its project
+    *_required(Text, "detail"),
+)
+"""Every change except judgments, which are a log themselves."""
+
+QUALITY = (gold, adjudication, remark, audit)
+
 TABLES = (
     meta,
     person,
@@ -157,5 +216,6 @@ TABLES = (
     candidate,
     labelling,
     judgment,
+    *QUALITY,
 )
 """Every table; a table comes after those that it references."""

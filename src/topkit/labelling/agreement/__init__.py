@@ -7,6 +7,7 @@ from topkit.labelling.agreement.kappa import (
     fleiss_kappa,
     krippendorff_alpha,
 )
+from topkit.labelling.agreement.outliers import TimeOutlier, time_outliers
 from topkit.labelling.agreement.pairs import JudgedPairs, implied_preferences, pairs_by_grades, pairs_judged
 from topkit.labelling.agreement.quality import Quality, assessor_quality, intransitive
 from topkit.labelling.agreement.tables import Agreement, ChiSquare, agreement, chi_square
@@ -18,6 +19,7 @@ __all__ = [
     "ChiSquare",
     "JudgedPairs",
     "Quality",
+    "TimeOutlier",
     "Timing",
     "agreement",
     "assessor_quality",
@@ -30,5 +32,6 @@ __all__ = [
     "krippendorff_alpha",
     "pairs_by_grades",
     "pairs_judged",
+    "time_outliers",
     "timing",
 ]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from topkit.data import InputError
 from topkit.data.settings import Setting
-from topkit.losses.base import WHOLE, Block, Floats, Ints, K
+from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, K
 from topkit.losses.listwise.top_m import TopTargets, top_m_entropy
 
 
@@ -142,14 +142,17 @@ def top_labels(
     return psi
 
 
-def top_choices(labels: Floats, ptr: Ints, *, k: K = 10) -> Choices:
+def top_choices(labels: Floats, ptr: Ints, *, k: K = 10, document_weights: Column = None) -> Choices:
     """The documents that a top-k likelihood chooses, query by query."""
     from topkit.losses.listwise import kernels
 
     choices: Choices = kernels.top_choices(labels, ptr, k)
-    return choices
+    if document_weights is None:
+        return choices
+    rows = choices.rows + np.repeat(ptr[:-1], np.diff(choices.ptr))
+    return choices._replace(weight=choices.weight * document_weights[rows])
 
 
-def all_choices(labels: Floats, ptr: Ints) -> Choices:
+def all_choices(labels: Floats, ptr: Ints, *, document_weights: Column = None) -> Choices:
     """The documents that the likelihood of the whole order chooses."""
-    return top_choices(labels, ptr, k=WHOLE)
+    return top_choices(labels, ptr, k=WHOLE, document_weights=document_weights)

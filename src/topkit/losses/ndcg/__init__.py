@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from topkit.data.settings import Setting
-from topkit.losses.base import WHOLE, Block, Floats, Ints
+from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, weighted
 from topkit.losses.pointwise import gains
 from topkit.metrics import ideal_dcg
 
@@ -14,9 +14,11 @@ Relevance = tuple[Floats, Floats]
 """Gain of each document, ideal DCG of each query."""
 
 
-def gains_and_ideal(labels: Floats, ptr: Ints, *, k: Depth = None) -> Relevance:
-    """The gain 2^y − 1 of each document and the ideal DCG@k of each query."""
-    values = gains(labels, ptr)
+def gains_and_ideal(
+    labels: Floats, ptr: Ints, *, k: Depth = None, document_weights: Column = None
+) -> Relevance:
+    """The gain 2^y − 1 of each document, times its weight, and the ideal DCG@k of each query."""
+    values = weighted(gains(labels), document_weights)
     return values, ideal_dcg(values, ptr, k)
 
 

@@ -12,11 +12,12 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
 
+from topkit.data.errors import InputError
 from topkit.web.guard import Admin, Someone, Stored, journal_of
 from topkit.web.judging import Judgment, Reply, Tool, Turn
 from topkit.web.lookup import existing
-from topkit.web.shapes import PROBLEMS, Body, Id, Message, Number, Token
-from topkit.web.store import labellings, projects
+from topkit.web.shapes import PROBLEMS, Body, Id, Key, LongText, Message, Number, Token
+from topkit.web.store import labellings, projects, quality
 from topkit.web.viewing import document_response
 
 router = APIRouter(prefix="/api", tags=["labelling"], responses=PROBLEMS)
@@ -30,6 +31,15 @@ class Undo(Body):
 
     seq: Number
     key: Token
+
+
+class RemarkIn(Body):
+    """A flag or a comment about the question with these documents."""
+
+    a: Key
+    b: Key | None = None
+    flagged: bool = False
+    text: LongText = ""
 
 
 class TaskOut(BaseModel):
@@ -81,6 +91,21 @@ async def answer(number: Id, body: Judgment, me: Someone, request: Request, resp
 async def undo(number: Id, body: Undo, me: Someone, request: Request, response: Response) -> Reply:
     """Undo the last answer."""
     return await answer(number, Judgment.undo(body.seq, body.key), me, request, response)
+
+
+@router.post("/labellings/{number}/remarks", status_code=201)
+def remark(number: Id, body: RemarkIn, me: Someone, store: Stored) -> Message:
+    """Flag a question of your labelling, or comment on it. Admins see it; it does not answer the question."""
+    with store.write() as connection:
+        task = labellings.get_task(connection, number)
+        if task is None or task.person != me.id:
+            raise HTTPException(404, "There is no such labelling in your work.")
+        if not {body.a, body.b or body.a} <= task.documents.keys():
+            raise InputError("the documents are not part of this topic", "reload the page")
+        if not body.flagged and not body.text.strip():
+            raise InputError("the comment is empty", "write a comment, or flag the question")
+        quality.add_remark(connection, number, (body.a, body.b), body.flagged, body.text.strip())
+    return Message(message="Thank you. The admins will see this.")
 
 
 @router.delete("/labellings/{number}")

@@ -48,6 +48,7 @@ class ProjectOut(ProjectIn):
 
     id: int
     created: float
+    gold_rate: float
 
 
 class Instructions(Body):

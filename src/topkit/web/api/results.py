@@ -15,6 +15,7 @@ from topkit.web.exports import EXPORTS
 from topkit.web.guard import Admin, Cached, Stored
 from topkit.web.lookup import project_of, project_records, topic_of
 from topkit.web.shapes import PROBLEMS, Id
+from topkit.web.store import quality
 
 router = APIRouter(prefix="/api/projects/{number}", tags=["results"], responses=PROBLEMS)
 ExportName = Literal[
@@ -26,6 +27,12 @@ ExportName = Literal[
 def progress(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboard.LabellingProgress]:
     """The progress of every labelling."""
     return dashboard.progress(project_records(store, number, cache))
+
+
+@router.get("/glance")
+def glance(number: Id, _: Admin, store: Stored, cache: Cached) -> dashboard.Glance:
+    """The state of the project at a glance, with a forecast."""
+    return dashboard.glance(project_records(store, number, cache))
 
 
 @router.get("/pace")
@@ -43,7 +50,24 @@ def agreement(number: Id, _: Admin, store: Stored, cache: Cached) -> dashboard.A
 @router.get("/disagreements")
 def disagreements(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboard.Disagreement]:
     """Pairs of documents on which assessors disagree."""
-    return dashboard.disagreements(project_records(store, number, cache))
+    records = project_records(store, number, cache)
+    with store.read() as connection:
+        decisions = quality.adjudications_of(connection, number)
+    return dashboard.disagreements(records, decisions)
+
+
+@router.get("/agreement/topics")
+def agreement_by_topic(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboard.GroupAgreement]:
+    """How far assessors agree on each topic, the lowest agreement first."""
+    return dashboard.agreement_by_topic(project_records(store, number, cache))
+
+
+@router.get("/agreement/assessors")
+def agreement_by_assessors(
+    number: Id, _: Admin, store: Stored, cache: Cached
+) -> list[dashboard.GroupAgreement]:
+    """How far every two assessors agree, the lowest agreement first."""
+    return dashboard.agreement_by_assessors(project_records(store, number, cache))
 
 
 @router.get("/topics/{topic}/top")

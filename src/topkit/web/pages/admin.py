@@ -1,4 +1,4 @@
-"""Pages for admins: projects, people, the dashboard."""
+"""Pages for admins: people, the material of projects, topics."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from fastapi.responses import Response
 
 from topkit.web import dashboard
 from topkit.web.auth import invitation_path
-from topkit.web.exports import EXPORTS
 from topkit.web.guard import AdminVisit, Cached, Stored
 from topkit.web.lookup import project_of, project_records, topic_of
-from topkit.web.pages.charts import bars, histogram
 from topkit.web.pages.render import page
 from topkit.web.shapes import Id
 from topkit.web.store import people, projects
@@ -38,34 +36,6 @@ def new(request: Request, visit: AdminVisit) -> Response:
     return page(request, "project_new.html", visit, strategies=projects.pair_strategies())
 
 
-@router.get("/projects/{number}")
-def project(request: Request, number: Id, visit: AdminVisit, store: Stored, cache: Cached) -> Response:
-    """The dashboard of a project: progress and pace with plots."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        row = project_of(connection, number)
-        topics = projects.topics_of(connection, number)
-        total_documents, _ = projects.documents_of(connection, number, 0, 1)
-    pace = dashboard.pace(records)
-    plots = {
-        "topics": bars(dashboard.summary(records, "topic_key")),
-        "assessors": bars(dashboard.summary(records, "assessor")),
-        "pace": {tool: histogram(pace.bins, table.histogram) for tool, table in pace.tools.items()},
-    }
-    return page(
-        request,
-        "project.html",
-        visit,
-        project=row,
-        topics=topics,
-        total_documents=total_documents,
-        pace=pace,
-        plots=plots,
-        progress=dashboard.progress(records),
-        exports=EXPORTS,
-    )
-
-
 @router.get("/projects/{number}/material")
 def material(request: Request, number: Id, visit: AdminVisit, store: Stored) -> Response:
     """Import topics, documents and a run; assign topics."""
@@ -82,22 +52,6 @@ def material(request: Request, number: Id, visit: AdminVisit, store: Stored) -> 
         total_documents=total_documents,
         documents=documents,
         assessors=assessors,
-    )
-
-
-@router.get("/projects/{number}/agreement")
-def agreement(request: Request, number: Id, visit: AdminVisit, store: Stored, cache: Cached) -> Response:
-    """How far assessors agree, and where they do not."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        row = project_of(connection, number)
-    return page(
-        request,
-        "agreement.html",
-        visit,
-        project=row,
-        report=dashboard.agreement_report(records),
-        disagreements=dashboard.disagreements(records),
     )
 
 

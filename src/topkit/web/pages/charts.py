@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from markupsafe import Markup
@@ -60,3 +60,32 @@ def histogram(ends: Sequence[int], counts: Sequence[int]) -> Markup:
     )
     head = f'<svg class="chart" role="img" viewBox="0 0 {WIDTH} 176" aria-label="{title}">'
     return Markup(f"{head}{''.join(parts)}</svg>")  # noqa: S704 - only numbers
+
+
+def lines(rows: Mapping[str, Sequence[float]]) -> Markup:
+    """One line per row: shares from 0 to 1 over the number of answers, each with its name at the end."""
+    longest = max((len(values) for values in rows.values()), default=0)
+    if not longest:
+        return Markup("")
+    height, left, width = 140, 40, WIDTH - 130
+    parts = []
+    for share in (0.0, 0.5, 1.0):
+        y = round(10 + height * (1 - share), 1)
+        parts.append(
+            f'<line class="rail" x1="{left}" y1="{y}" x2="{left + width}" y2="{y}"/>'
+            f'<text class="name" x="{left - 6}" y="{y + 4}">{100 * share:.0f} %</text>'
+        )
+    for i, (name, values) in enumerate(rows.items()):
+        step = width / max(1, longest - 1)
+        points = [(left + step * n, 10 + height * (1 - value)) for n, value in enumerate(values)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+        x, y = points[-1]
+        parts.append(
+            f'<g class="line line-{i % 6}"><polyline points="{path}"/>'
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+            f'<text x="{x + 7:.1f}" y="{y + 4:.1f}">{escape(short)}</text></g>'
+        )
+    said = "; ".join(f"{escape(name)}: {100 * values[-1]:.0f} %" for name, values in rows.items())
+    head = f'<svg class="chart" role="img" viewBox="0 0 {WIDTH} {height + 24}" aria-label="{said}">'
+    return Markup(f"{head}{''.join(parts)}</svg>")  # noqa: S704 - every name is escaped above

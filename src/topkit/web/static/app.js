@@ -2,10 +2,16 @@
 "use strict";
 
 const csrf = document.body.dataset.csrf;
+const words = JSON.parse(document.getElementById("words").textContent);
+
+// The translation of a message, with its values: _("{count} left", { count: 3 }). English if there is none.
+function _(text, values = {}) {
+  return (words[text] || text).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+}
 
 function showStatus(text, isError) {
   const status = document.getElementById("status");
-  status.textContent = text;
+  status.textContent = _(text);
   status.classList.toggle("bad", Boolean(isError));
   status.classList.add("shown");
 }
@@ -27,10 +33,11 @@ function valueOf(field) {
   const kind = field.dataset.type || field.type;
   if (kind === "int" || kind === "number" || kind === "list") return Number(field.value);
   if (kind === "bool") return field.value !== "";
+  if (kind === "optional") return field.value.trim() || null;
   return field.value;
 }
 
-function bodyOf(form) {
+function bodyOf(form, submitter) {
   if ("files" in form.dataset) {
     const data = new FormData(form);
     for (const [name, value] of [...data]) if (value === "") data.delete(name);
@@ -39,7 +46,7 @@ function bodyOf(form) {
   const outer = {};
   const inner = {};
   for (const field of form.elements) {
-    if (!field.name || ((field.type === "checkbox" || field.type === "radio") && !field.checked)) continue;
+    if (!field.name || (field.tagName === "BUTTON" && field !== submitter) || ((field.type === "checkbox" || field.type === "radio") && !field.checked)) continue;
     const target = form.dataset.wrap && !("outer" in field.dataset) ? inner : outer;
     if (field.dataset.type === "list") (target[field.name] ||= []).push(valueOf(field));
     else target[field.name] = valueOf(field);
@@ -48,15 +55,16 @@ function bodyOf(form) {
   return Object.keys(outer).length ? outer : undefined;
 }
 
-async function submit(form) {
-  const button = form.querySelector("button");
+async function submit(form, submitter) {
+  const button = submitter || form.querySelector("button");
+  const body = bodyOf(form, submitter);
   button.disabled = true;
-  showStatus("Working …");
+  showStatus(_("Working …"));
   try {
-    const response = await callApi(form.dataset.method, form.dataset.url, bodyOf(form));
+    const response = await callApi(form.dataset.method, form.dataset.url, body);
     const reply = await response.json().catch(() => ({}));
     if (!response.ok) {
-      showStatus(reply.detail || "The server returned an error (" + response.status + ").", true);
+      showStatus(reply.detail || _("The server returned an error ({status}).", { status: response.status }), true);
       return;
     }
     sessionStorage.setItem("message", reply.message || "");
@@ -64,7 +72,7 @@ async function submit(form) {
     if (next) location.assign(next.replace("{id}", reply.id));
     else location.reload();
   } catch {
-    showStatus("Cannot reach the server. Nothing was changed; try again.", true);
+    showStatus(_("Cannot reach the server. Nothing was changed; try again."), true);
   } finally {
     button.disabled = false;
   }
@@ -73,7 +81,7 @@ async function submit(form) {
 document.addEventListener("submit", (event) => {
   if (!event.target.dataset.url) return;
   event.preventDefault();
-  submit(event.target);
+  submit(event.target, event.submitter);
 });
 
 for (const link of document.querySelectorAll("input.link")) link.addEventListener("focus", () => link.select());

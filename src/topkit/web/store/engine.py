@@ -18,6 +18,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from topkit.compute.extras import require
 from topkit.data.errors import InputError
+from topkit.web import audit_log
 from topkit.web.schema import meta
 from topkit.web.settings import Settings
 
@@ -47,6 +48,7 @@ class Store:
         """A transaction that writes; it is durable when the block ends."""
         with writing(self.engine) as connection:
             yield connection
+            audit_log.write_entry(connection)
 
     def close(self) -> None:
         """Close all connections."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.errors import InputError
+from topkit.web.gold import GoldQuestion
 from topkit.web.judging import ShownDocument, Task
-from topkit.web.schema import candidate, document, judgment, labelling, person, project, topic
+from topkit.web.schema import candidate, document, gold, judgment, labelling, person, project, topic
 from topkit.web.store.projects import settle_candidates
 
 LABELLING_TOOLS = ("pairs", "grades")
@@ -117,7 +119,23 @@ def get_task(connection: Connection, labelling_id: int) -> Task | None:
     if row is None:
         return None
     candidates = _candidates(connection, candidate.c.topic == row.topic)
-    return _task(row, candidates.get(row.topic, []))
+    return with_gold(connection, _task(row, candidates.get(row.topic, [])))
+
+
+def with_gold(connection: Connection, task: Task) -> Task:
+    """The task with the present gold questions of its topic and tool, and the present rate."""
+    rate = connection.scalar(sa.select(project.c.gold_rate).where(project.c.id == task.project)) or 0.0
+    if rate == 0:
+        return replace(task, gold=(), gold_rate=0.0)
+    is_grade = gold.c.b.is_(None)
+    rows = connection.execute(
+        sa.select(gold.c.id, gold.c.a, gold.c.b, gold.c.answer)
+        .where(gold.c.topic == task.topic, is_grade if task.tool == "grades" else ~is_grade)
+        .order_by(gold.c.id)
+    )
+    questions = (GoldQuestion(*row) for row in rows)
+    known = tuple(question for question in questions if question.documents <= task.documents.keys())
+    return replace(task, gold=known, gold_rate=rate)
 
 
 def tasks_of_project(connection: Connection, project_id: int) -> dict[int, Task]:

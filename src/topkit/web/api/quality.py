@@ -1,0 +1,257 @@
+"""Quality: gold questions, adjudication, unusual times, remarks of assessors, and the audit log."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, UploadFile
+from pydantic import BaseModel, Field
+
+from topkit.data.judgments import Preference
+from topkit.labelling.agreement.outliers import time_outliers
+from topkit.web import audit_log, dashboard
+from topkit.web.api.projects import uploaded
+from topkit.web.gold_files import read_gold
+from topkit.web.guard import Admin, Cached, Stored
+from topkit.web.lookup import existing, project_of, project_records, topic_of
+from topkit.web.records import Record, judgments_of
+from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, Key, LongText, Message
+from topkit.web.store import quality
+from topkit.web.store.quality import GoldRow
+
+router = APIRouter(prefix="/api", tags=["quality"], responses=PROBLEMS)
+
+
+class GoldIn(Body):
+    """A question with a known answer; without ``b``, the answer is the grade of document ``a``."""
+
+    topic: Key
+    a: Key
+    b: Key | None = None
+    answer: Annotated[str, Field(max_length=20, description="a, b or tie; or a grade.")]
+    note: LongText = ""
+
+
+class GoldOut(GoldIn):
+    """A gold question."""
+
+    id: int
+    person: str
+    created: float
+
+
+class Rate(Body):
+    """Which share of the questions are gold questions; 0 turns them off."""
+
+    rate: float = Field(ge=0, le=0.5)
+
+
+class GoldReport(BaseModel):
+    """The accuracy of each assessor on gold questions, and the wrong answers."""
+
+    scores: list[dashboard.GoldScore]
+    mistakes: list[dashboard.GoldMistake]
+
+
+class DecisionIn(Body):
+    """How a pair is settled. "open" withdraws the decision. ``gold``: use the pair as a gold question too."""
+
+    a: Key
+    b: Key
+    verdict: Literal["a", "b", "tie", "open"]
+    reason: LongText = ""
+    gold: bool = False
+
+
+class DecisionOut(BaseModel):
+    """A decision about a pair: by whom, when and why."""
+
+    id: int
+    topic_key: str
+    a: str
+    b: str
+    verdict: str
+    reason: str
+    person: str
+    time: float
+
+
+@dataclass(frozen=True)
+class OutlierOut:
+    """A judgment with an unusual time; a negative score means fast."""
+
+    assessor: str
+    topic_key: str
+    documents: list[str]
+    seconds: float
+    median: float
+    score: float
+    time: float
+
+
+class RemarkOut(BaseModel):
+    """A flag or a comment of an assessor."""
+
+    id: int
+    topic_key: str
+    assessor: str
+    a: str
+    b: str | None
+    flagged: bool
+    text: str
+    time: float
+    resolved: float | None
+    resolver: str | None
+
+
+class AuditEntry(BaseModel):
+    """A change: who, when, what."""
+
+    id: int
+    time: float
+    person: str
+    action: str
+    project: int | None
+    detail: dict[str, Any]
+
+
+class AuditOut(BaseModel):
+    """A part of the audit log, the newest entry first."""
+
+    total: int
+    entries: list[AuditEntry]
+
+
+# -- gold questions ----------------------------------------------------------------------------------------
+@router.get("/projects/{number}/gold")
+def gold_questions(number: Id, _: Admin, store: Stored) -> list[GoldOut]:
+    """The gold questions of a project."""
+    with store.read() as connection:
+        project_of(connection, number)
+        rows = quality.gold_of(connection, number)
+    names = set(GoldOut.model_fields) - {"topic"}
+    return [GoldOut(topic=row["topic_key"], **{name: row[name] for name in names}) for row in rows]
+
+
+@router.post("/projects/{number}/gold", status_code=201)
+def add_gold(number: Id, body: GoldIn, me: Admin, store: Stored) -> Message:
+    """Add a gold question. One with the same documents gets the new answer."""
+    with store.write() as connection:
+        project_of(connection, number)
+        quality.add_gold(connection, number, [GoldRow(**body.model_dump())], me.name)
+    return Message(message="The gold question was saved.")
+
+
+@router.post("/projects/{number}/gold/import", status_code=201)
+def import_gold(number: Id, file: UploadFile, me: Admin, store: Stored) -> Message:
+    """Import gold questions: CSV with the columns topic, a, b, answer and, optionally, note."""
+    with uploaded(file) as path:
+        rows = read_gold(path)
+        with store.write() as connection:
+            project_of(connection, number)
+            new = quality.add_gold(connection, number, rows, me.name)
+    return Message(message=f"Gold questions: {new} new, {len(rows) - new} changed.")
+
+
+@router.delete("/projects/{number}/gold/{gold}")
+def remove_gold(number: Id, gold: Id, _: Admin, store: Stored) -> Message:
+    """Remove a gold question. Answers to it no longer count for accuracy."""
+    with store.write() as connection:
+        existing(quality.remove_gold(connection, number, gold), "gold question")
+    return Message(message="The gold question was removed.")
+
+
+@router.put("/projects/{number}/gold-rate")
+def set_rate(number: Id, body: Rate, _: Admin, store: Stored) -> Message:
+    """Set which share of the questions are gold questions."""
+    with store.write() as connection:
+        project_of(connection, number)
+        quality.set_gold_rate(connection, number, body.rate)
+    return Message(message=f"{100 * body.rate:g} % of the questions are gold questions.")
+
+
+@router.get("/projects/{number}/gold-scores")
+def gold_scores(number: Id, _: Admin, store: Stored, cache: Cached) -> GoldReport:
+    """The accuracy of each assessor on gold questions over time, and the wrong answers."""
+    records = project_records(store, number, cache)
+    with store.read() as connection:
+        questions = quality.gold_by_topic(connection, number)
+    scores, mistakes = dashboard.gold_scores(records, questions)
+    return GoldReport(scores=scores, mistakes=mistakes)
+
+
+# -- adjudication ------------------------------------------------------------------------------------------
+@router.get("/projects/{number}/decisions")
+def decisions(number: Id, _: Admin, store: Stored) -> list[DecisionOut]:
+    """All decisions, also those that were replaced or withdrawn later."""
+    with store.read() as connection:
+        project_of(connection, number)
+        return [DecisionOut(**row) for row in quality.adjudications_of(connection, number)]
+
+
+@router.post("/projects/{number}/topics/{topic}/decisions", status_code=201)
+def decide(number: Id, topic: Id, body: DecisionIn, me: Admin, store: Stored) -> Message:
+    """Settle a pair of documents. The top k of the topic follows the decision."""
+    with store.write() as connection:
+        row = topic_of(connection, number, topic)
+        pair, why = (body.a, body.b), (me.name, body.reason.strip())
+        quality.adjudicate(connection, topic, pair, body.verdict, why)
+        if body.gold and body.verdict != "open":
+            question = GoldRow(row["key"], body.a, body.b, body.verdict, body.reason.strip())
+            quality.add_gold(connection, number, [question], me.name)
+    return Message(
+        message="The decision was withdrawn." if body.verdict == "open" else "The pair is settled."
+    )
+
+
+# -- times and remarks -------------------------------------------------------------------------------------
+@router.get("/projects/{number}/outliers")
+def outliers(number: Id, _: Admin, store: Stored, cache: Cached) -> list[OutlierOut]:
+    """Judgments that were unusually fast or slow for their assessor, the most unusual first."""
+    return outliers_of(project_records(store, number, cache))
+
+
+def outliers_of(records: list[Record]) -> list[OutlierOut]:
+    """The judgments of a project with unusual times."""
+    judgments = judgments_of(records)
+    rows = []
+    for judgment, median, score in time_outliers((*judgments.preferences, *judgments.grades)):
+        documents = [judgment.a, judgment.b] if isinstance(judgment, Preference) else [judgment.doc]
+        shown = (judgment.assessor, judgment.query, documents, judgment.seconds)
+        rows.append(OutlierOut(*shown, round(median, 2), round(score, 2), judgment.time))
+    return rows
+
+
+@router.get("/projects/{number}/remarks")
+def remarks(number: Id, _: Admin, store: Stored) -> list[RemarkOut]:
+    """The flags and comments of assessors, open ones first."""
+    with store.read() as connection:
+        project_of(connection, number)
+        return [RemarkOut(**row) for row in quality.remarks_of(connection, number)]
+
+
+@router.post("/projects/{number}/remarks/{remark}/resolve")
+def resolve(number: Id, remark: Id, me: Admin, store: Stored) -> Message:
+    """Mark a remark as dealt with."""
+    with store.write() as connection:
+        existing(quality.resolve_remark(connection, number, remark, me.name), "open remark")
+    return Message(message="The remark was marked as dealt with.")
+
+
+# -- audit log ---------------------------------------------------------------------------------------------
+@router.get("/audit")
+def audit(
+    _: Admin,
+    store: Stored,
+    project: Annotated[int | None, Query(ge=1, le=LARGEST_NUMBER)] = None,
+    q: Annotated[str, Query(max_length=200)] = "",
+    first: Annotated[int, Query(ge=0, le=LARGEST_NUMBER)] = 0,
+    count: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> AuditOut:
+    """The audit log: every change except judgments, which are a log themselves."""
+    with store.read() as connection:
+        total, rows = audit_log.entries(connection, project, q, first, count)
+    entries = [AuditEntry(**{**row, "detail": json.loads(row["detail"])}) for row in rows]
+    return AuditOut(total=total, entries=entries)

@@ -1,0 +1,54 @@
+"""The top k of a topic, with the evidence for each of its documents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from topkit.web.judging import PlacedDocument
+from topkit.web.records import Record, judgments_of, top_of
+
+
+@dataclass(frozen=True)
+class TopDocument(PlacedDocument):
+    """A document of the top k with its evidence: comparisons won, tied and lost, and grades."""
+
+    won: int
+    tied: int
+    lost: int
+    grades: list[int]
+    in_top_of: int
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The top k of a topic; ``complete`` is the number of complete labellings behind it."""
+
+    complete: int
+    top: list[TopDocument]
+    tied_out: list[str]
+    bad: list[str]
+
+
+def evidence(records: list[Record]) -> Evidence:
+    """The top k of one topic, and the evidence for each of its documents."""
+    top = top_of(records)
+    if top is None:
+        return Evidence(0, [], [], [])
+    documents = records[0].task.documents
+    judgments = judgments_of(records)
+    results = [record.lab.result for record in records if record.lab.result]
+    rows = []
+    for place, item in zip(top.places, top.order, strict=True):
+        comparisons = [p for p in judgments.preferences if item in (p.a, p.b)]
+        rows.append(
+            TopDocument(
+                **asdict(documents[item]),
+                place=place,
+                won=sum(p.winner == item for p in comparisons),
+                tied=sum(p.winner is None for p in comparisons),
+                lost=sum(p.winner is not None and p.winner != item for p in comparisons),
+                grades=[int(grade.grade) for grade in judgments.grades if grade.doc == item],
+                in_top_of=sum(item in result.order for result in results),
+            )
+        )
+    return Evidence(len(results), rows, list(top.tied_out), sorted(top.bad))

@@ -169,9 +169,9 @@ def _sum_over_pairs(
     name: str, scores: Floats, pairs: Pairs, ptr: Ints, curved: bool, steepness: float = 1.0
 ) -> Block:
     """Choose the fastest kernel for these pairs; a kernel that is not needed is not compiled."""
-    from topkit.losses.pairwise.kernels import sweeps, visits
+    from topkit.losses.pairwise.kernels import margins, sweeps, visits
 
-    phi = getattr(visits, name)
+    phi = getattr(margins, name)
     if isinstance(pairs, ListedPairs):
         return visits.listed_kernel(phi)(scores, pairs, ptr, steepness, curved)
     if len(pairs.gap_labels):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from topkit.cli.completion import lists_of, names_of
 from topkit.cli.output import Format, print_table
 
 if TYPE_CHECKING:
@@ -31,10 +32,17 @@ def evaluate(
     ] = None,
     metrics: Annotated[
         str | None,
-        Option(help="For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone]."),
+        Option(
+            help="For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone].",
+            autocompletion=lists_of("measure"),
+        ),
     ] = None,
     convention: Annotated[
-        str | None, Option(help="yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels].")
+        str | None,
+        Option(
+            help="yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels].",
+            autocompletion=names_of("convention"),
+        ),
     ] = None,
     output: Format = "table",
     per_query: Annotated[bool, Option("--per-query", help="Print one row per query, not means.")] = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from topkit.cli.completion import names_of
 from topkit.cli.output import Form, check_form, print_tables
 from topkit.cli.shared import Seed, Settings
 
@@ -27,7 +28,11 @@ def fuse(
         Path, Option(help="The fused run: TREC format, or CSV if the name ends with .csv; .gz too.")
     ],
     method: Annotated[
-        str, Option(help="agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them.")
+        str,
+        Option(
+            help="agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them.",
+            autocompletion=names_of("fusion method"),
+        ),
     ] = "agreement",
     setting: Settings = None,
     keep: Annotated[int, Option(help="Documents to keep per query; 0 keeps all.")] = 1000,

@@ -115,7 +115,7 @@ class Run:
 
         backend: see :meth:`topkit.Dataset.to_frame`.
         """
-        from topkit.data.frames import frame_of, run_columns
+        from topkit.data.frames_out import frame_of, run_columns
 
         return frame_of(run_columns(self), backend or self.frame_backend)
 

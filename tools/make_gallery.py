@@ -15,7 +15,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 def main() -> None:
     os.chdir(DOCS / "images")
-    run_page(DOCS / "gallery.md")
+    run_page((DOCS / "gallery.md").read_text(encoding="utf-8"), "gallery.md")
 
 
 if __name__ == "__main__":

@@ -109,8 +109,8 @@ def first_sentence(method: object) -> str:
 
 def use_of(method: object) -> str:
     """When to use a method: its attribute ``use``, or the paragraph "Use it …" of its docstring."""
-    said = getattr(method, "use", "")
-    return said or next((text for text in _paragraphs(method) if text.startswith(USE)), "")
+    use = getattr(method, "use", "")
+    return use or next((text for text in _paragraphs(method) if text.startswith(USE)), "")
 
 
 def text_of(method: object) -> str:

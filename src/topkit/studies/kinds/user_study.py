@@ -190,8 +190,8 @@ def _chi_squares(tables: dict[str, list[Agreement]], note: str) -> ScoreTable:
     rows = []
     for name, published in PUBLISHED_CHI_SQUARES.items():
         pairs = zip(tables["preferences"], tables["grades"], strict=True)
-        found = [chi_square(first, second, ties=name == "all").statistic for first, second in pairs]
-        rows.append((name, (float(np.mean(found)), min(found), published)))
+        statistics = [chi_square(first, second, ties=name == "all").statistic for first, second in pairs]
+        rows.append((name, (float(np.mean(statistics)), min(statistics), published)))
     more = "mean and smallest χ² of the simulated studies; above 10.8, p < 0.001 (one degree of freedom)"
     columns = ("simulated", "smallest", "published")
     return ScoreTable(columns, tuple(rows), (f"{more}; {note}",), bold=False, decimals=1)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
+
+from typer import Option
 
 REGISTRIES = {
     "ranker": "topkit.rankers:RANKERS",
@@ -48,3 +51,8 @@ def lists_of(what: str) -> Complete:
         return [f"{before}{comma}{name}" for name in last_name(last)]
 
     return complete
+
+
+def name_option(what: str, text: str, *, several: bool = False) -> Any:
+    """An option whose value is a name of this registry, or several names; ``text`` is its help."""
+    return Option(help=text, autocompletion=lists_of(what) if several else names_of(what))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from topkit.cli.completion import names_of
+from topkit.cli.completion import name_option
 from topkit.cli.output import Form, check_form, print_tables
 from topkit.cli.shared import Seed, Settings
 
@@ -29,9 +29,8 @@ def fuse(
     ],
     method: Annotated[
         str,
-        Option(
-            help="agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them.",
-            autocompletion=names_of("fusion method"),
+        name_option(
+            "fusion method", "agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them."
         ),
     ] = "agreement",
     setting: Settings = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from topkit.cli.completion import names_of
+from topkit.cli.completion import name_option
 from topkit.cli.judge_options import DOCUMENTS, QUERIES, Model, ModelOptions, Url, document_texts, query_texts
 from topkit.cli.option_groups import option_group
 
@@ -31,11 +31,7 @@ def judge(
     k: Annotated[int, Option(min=1, help="Number of places to fill.")] = 10,
     depth: Annotated[int, Option(min=1, help="Documents per query that are judged, best scores first.")] = 50,
     strategy: Annotated[
-        str,
-        Option(
-            help="Strategy; setwise-5 asks for the best of five, graded for grades.",
-            autocompletion=names_of("strategy"),
-        ),
+        str, name_option("strategy", "Strategy; setwise-5 asks for the best of five, graded for grades.")
     ] = "adaptive",
     prior: Annotated[bool, Option(help="Use the order of the run as a prior.")] = True,
     seed: Annotated[int, Option(help="Seed of the strategy.")] = 0,

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from topkit.scorers import Floats
 from topkit.studies.fits import Fit, measure_test
 from topkit.studies.sources import FoldData
+
+
+@dataclass(frozen=True)
+class MinutesFit(Fit):
+    """A labelling with a measurement of the ranker at each of these minutes."""
+
+    minutes: tuple[int, ...]
+    k: int
+    """The documents per query that assessors put in order."""
 
 
 def mean_measures(work: Fit, data: FoldData, scores: Floats, seed: int = 0) -> dict[str, float]:

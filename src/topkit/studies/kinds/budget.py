@@ -20,25 +20,23 @@ from topkit.data.truth import GRADED, Truth
 from topkit.rankers import ranker
 from topkit.studies.assessors import Floats, Noise, calibrated, labels_of
 from topkit.studies.cell import Cell, Outcome
-from topkit.studies.fits import Fit, fit_cell, turns
+from topkit.studies.fits import fit_cell, turns
 from topkit.studies.full_orders import check_full_orders, training_relevance
 from topkit.studies.kind import Code, Kind
 from topkit.studies.kinds.budget_settings import GRADES, Settings
 from topkit.studies.kinds.budget_show import show
-from topkit.studies.minutes import mean_measures, minute_columns
+from topkit.studies.minutes import MinutesFit, mean_measures, minute_columns
 from topkit.studies.sources import FoldData, load
 from topkit.studies.spec import Study
 
 
 @dataclass(frozen=True)
-class BudgetFit(Fit):
+class BudgetFit(MinutesFit):
     """A labelling by one strategy, and a fit for each budget."""
 
     strategy: str
     agreement: float
     agreement_of_grades: float
-    minutes: tuple[int, ...]
-    k: int
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[BudgetFit]]:

@@ -18,13 +18,13 @@ from topkit.loop import LabellingLoop, LoopSettings
 from topkit.rankers import Learner, ranker
 from topkit.studies.assessors import AGREEMENT, Floats, Noise, calibrated, relevance
 from topkit.studies.cell import Cell, Outcome
-from topkit.studies.fits import Fit, fit_cell, turns
+from topkit.studies.fits import fit_cell, turns
 from topkit.studies.full_orders import check_full_orders, training_relevance
 from topkit.studies.kind import Code, Kind
 from topkit.studies.kinds.loop_settings import LOOP, PLANS, PUBLISHED, Settings
 from topkit.studies.kinds.loop_show import show
 from topkit.studies.loop_runs import Moment, RelevanceJudge, loop_moments, published_moments, true_agreement
-from topkit.studies.minutes import mean_measures, minute_columns
+from topkit.studies.minutes import MinutesFit, mean_measures, minute_columns
 from topkit.studies.sources import FoldData, load
 from topkit.studies.spec import Study
 
@@ -33,13 +33,12 @@ HOUR = 60
 
 
 @dataclass(frozen=True)
-class LoopFit(Fit):
-    """A labelling by one plan, with a measurement at each of these minutes."""
+class LoopFit(MinutesFit):
+    """A labelling by one plan."""
 
     plan: str
     error: float
-    minutes: tuple[int, ...]
-    k: int
+    """Share of wrong answers."""
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[LoopFit]]:

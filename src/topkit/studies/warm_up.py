@@ -84,7 +84,7 @@ def _loss(name: str, data: Dataset) -> None:
     bound = loss(name).on(data.y, data.ptr)
     bound(scores)
     bound.with_curvature(scores)
-    long = _long_list()  # long lists have kernels of their own
+    long = _long_list()  # long lists have separate kernels
     loss(name).on(long.y, long.ptr)(long.X[:, 0].astype(np.float64))
     if "pairs" in loss(name).settings:
         on_pairs = loss(name, pairs="on_pairs").on(_preferences(data), data.ptr)

@@ -204,7 +204,7 @@ class Calibration(NamedTuple):
 
 
 def calibration(trials: Iterable[Trial], opinions: Opinions) -> Calibration:
-    """Confidence against agreement with most people, for answers that have a confidence and are no ties."""
+    """Confidence against agreement with most people, for answers that have a confidence and are not ties."""
     gaps: list[float] = []
     points: list[tuple[float, float]] = []
     for pair, group in by_pair(trials).items():

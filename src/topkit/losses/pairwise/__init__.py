@@ -118,7 +118,7 @@ def squared_hinge(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> B
 def exponential(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:
     """Exponential: φ(m) = e^(−m), the loss of RankBoost; linear in the sorted list, because it factorises.
 
-    Scores more than 300 from the middle of their query's range are clipped, so nothing overflows.
+    Scores more than 300 from the middle of their query's range are clipped, so that no value overflows.
     Freund et al., JMLR 2003.
 
     Use it for long lists, where its cost does not depend on the number of pairs. Not if labels have errors:

@@ -1,4 +1,4 @@
-"""budget: what is an hour of an assessor worth: top-k preferences, by each strategy, or five grades?
+"""budget: is an hour of an assessor better spent on top-k preferences, by each strategy, or on five grades?
 
 Training queries are labelled one after the other, in random order, by simulated assessors (see
 :mod:`topkit.studies.assessors`) until the minutes are spent. A ranker learns from the queries labelled by

@@ -143,7 +143,7 @@ def _gains(study: Study[Settings], results: Results) -> Iterator[Part]:
 def _loops_with(
     study: Study[Settings], results: Results, fact: str
 ) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
-    """The title of each data set and error rate, and the facts of its loops that have this fact, if any do."""
+    """The title of each data set and error rate, and the facts of its loops that have this fact."""
     for source in study.data:
         for error in study.settings.errors:
             of_source = results.where(data=source.name, error=error)

@@ -100,7 +100,7 @@ def _arrow(head: tuple[str, ...], read: Callable[[bytes], Any]) -> Prepared:
         try:
             return _stream(table(rng, False, head), **options)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
-            return content
+            return content  # the damage that was drawn has no Arrow form; the input stays as it was
 
     check = _checked(read, lambda scores, ptr: arrow_bodies.answer(scores, "model"))
     return Prepared(check, generate, (b"\xff\xff\xff\xff", b"qid", b"features", b"\0\0\0\0"), damage)

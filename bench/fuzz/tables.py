@@ -148,6 +148,6 @@ def parquet(folder: Path) -> Prepared:
                 rows = rows.replace_schema_metadata({"topkit": facts})
             return _parquet_bytes(rows)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
-            return content
+            return content  # the damage that was drawn has no Arrow form; the input stays as it was
 
     return Prepared(check, generate, (b"PAR1", b"topkit"), damage)

@@ -91,13 +91,13 @@ def dataset_of_results(
 
 def _labels(results: Any, qrels: Any) -> NDArray[np.float64]:
     pairs = zip(qrels["qid"], qrels["docno"], qrels["label"], strict=True)
-    grades = {(str(qid), str(doc)): float(label) for qid, doc, label in pairs}
-    found = [
-        grades.get((str(qid), str(doc))) for qid, doc in zip(results["qid"], results["docno"], strict=True)
+    judged = {(str(qid), str(doc)): float(label) for qid, doc, label in pairs}
+    grades = [
+        judged.get((str(qid), str(doc))) for qid, doc in zip(results["qid"], results["docno"], strict=True)
     ]
-    if not any(grade is not None for grade in found):
+    if not any(grade is not None for grade in grades):
         raise InputError("the results and the judgments have no document in common", "compare qid and docno")
-    return np.array([max(grade or 0.0, 0.0) for grade in found])
+    return np.array([max(grade or 0.0, 0.0) for grade in grades])
 
 
 def _vectors(results: Any) -> NDArray[np.float32]:

@@ -73,6 +73,7 @@ PRINTING = {
     "info": ("data", "info", "data.txt", "data.txt"),
     "audit": ("data", "audit", "data.txt"),
     "fuse": ("fuse", "good.run", "bad.run", "--method", "agreement", "--explain", "--out", "fused.run"),
+    "train": ("train", "listnet", "--train", "data.txt", "--set", "max_steps=2", "--out", "new.model"),
     "diagnose": ("diagnose", "data.txt", "good.scores", "bad.scores"),
     "rankers": ("rankers",),
     "ranker": ("rankers", "listnet"),
@@ -116,6 +117,19 @@ def test_json_of_an_evaluation_has_systems_and_p_values(capsys: Captured) -> Non
     rows = list(csv.DictReader(io.StringIO(output)))
     assert float(rows[1]["ndcg@10_p"]) == pytest.approx(pair.p)
     assert rows[0]["ndcg@10_p"] == "", "the baseline"
+
+
+def test_json_of_training_has_the_validation_metric_and_all_trials(capsys: Captured) -> None:
+    words = ("train", "listnet", "--train", "data.txt", "--valid", "data.txt", "--out", "tuned.model")
+    _, output, _ = run_here(capsys, *words, "--tune", "grid", "--trials", "2", "--format", "json")
+    document = json.loads(output)
+    (model,) = document["model"]
+    assert (model["model"], model["ranker"], model["metric"]) == ("tuned.model", "listnet", "ndcg@10")
+    assert len(document["trials"]) == 2
+    assert model["value"] == max(trial["value"] for trial in document["trials"])
+    data, fitted = tk.read_letor("data.txt"), tk.load_ranker("tuned.model")
+    evaluation = tk.evaluate(data, fitted.score(data), model["metric"], convention=model["convention"])
+    assert model["value"] == pytest.approx(evaluation.mean["ndcg@10"])
 
 
 def test_json_of_data_info(capsys: Captured) -> None:
@@ -250,20 +264,35 @@ def test_mistakes_in_the_file(
     assert f"topkit: {tmp_path / 'topkit.toml'}: {message}" in errors
 
 
-def test_shell_completion() -> None:
-    """What bash asks for when Tab is pressed after ``topkit ev`` and ``topkit eval --met``."""
-    for words, expected in (("topkit ev", "eval"), ("topkit eval --met", "--metrics")):
-        request = {
-            "_TOPKIT_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(len(words.split()) - 1),
-        }
-        script = "import sys; sys.argv = ['topkit']; from topkit.__main__ import run; run()"
-        command = [sys.executable, "-c", script]
-        result = subprocess.run(
-            command, capture_output=True, text=True, env=os.environ | request, check=False
-        )
-        assert result.stdout.split() == [expected], result.stderr
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("topkit ev", ["eval"]),
+        ("topkit eval --met", ["--metrics"]),
+        ("topkit train lambdam", ["lambdamart"]),
+        ("topkit eval data.txt --metrics ndcg@10,bpr", ["ndcg@10,bpref"]),
+        ("topkit eval data.txt --convention tr", ["trec"]),
+        ("topkit losses squared-h", ["squared-hinge"]),
+        ("topkit fuse a.run --method mal", ["mallows"]),
+        ("topkit label judge a.run --strategy setwise-1", ["setwise-10"]),
+    ],
+)
+def test_shell_completion(words: str, expected: list[str]) -> None:
+    """What bash asks for when Tab is pressed after these words."""
+    request = {
+        "_TOPKIT_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    script = (
+        "import sys, atexit; sys.argv = ['topkit']\n"
+        "atexit.register(lambda: print('numba' in sys.modules, file=sys.stderr))\n"
+        "from topkit.__main__ import run; run()"
+    )
+    command = [sys.executable, "-c", script]
+    result = subprocess.run(command, capture_output=True, text=True, env=os.environ | request, check=False)
+    assert result.stdout.split() == expected, result.stderr
+    assert result.stderr.split() == ["False"], "names only: nothing is compiled"
 
 
 def test_the_completion_script_can_be_shown(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

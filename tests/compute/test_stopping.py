@@ -42,6 +42,7 @@ def test_it_stops_at_the_step_limit_and_warns() -> None:
 def test_no_warning_when_it_converged() -> None:
     trace = Trace(max_steps=9, tolerance=1.0)
     run(trace, [1.0, 1.0])
+    assert trace.converged
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         trace.warn_unless_converged("EM")

@@ -57,6 +57,15 @@ def test_inputs_that_once_failed_no_longer_do(name: str, tmp_path: Path) -> None
     assert [result for result in results if result[1] not in ("accepted", "refused")] == []
 
 
+@pytest.mark.slow
+def test_topics_that_never_end_are_read_in_linear_time(tmp_path: Path) -> None:
+    """36,000 lines of topics without an end once took longer than the time limit."""
+    path = tmp_path / "topics-without-end"
+    path.write_text("<top>\n<num> 1\n<title> x\n" * 12_000)
+    results = replay_files("topics", [path], tmp_path)
+    assert [result[1] for result in results] in (["accepted"], ["refused"])
+
+
 def test_every_kind_of_model_is_a_target() -> None:
     assert set(KINDS) == set(MODELS)
 

@@ -80,9 +80,9 @@ def test_focused_declares_what_a_search_may_try() -> None:
 PROGRAM = """
 import numpy as np
 from topkit.losses import loss
-from topkit.losses.pairwise.kernels import visits
+from topkit.losses.pairwise.kernels import margins, visits
 loss("hinge")([0.5, 0.2, 0.1], [1, 0, 2], [0, 3])
-print(sum(visits.pair_kernel(visits.hinge).stats.cache_hits.values()))
+print(sum(visits.pair_kernel(margins.hinge).stats.cache_hits.values()))
 """
 
 

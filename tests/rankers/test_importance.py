@@ -13,7 +13,7 @@ from topkit.data import InputError
 from topkit.rankers import Learner
 from topkit.rankers.checks import easy_data
 from topkit.rankers.importance import CONTRIBUTIONS, centred
-from topkit.rankers.learner import Preparation
+from topkit.rankers.preparation import Preparation
 from topkit.scorers import Linear
 
 TRAIN = easy_data(20)

@@ -14,7 +14,7 @@ from tests.support.rankers import linear_weights
 from topkit.data.partitions import plan_partitions
 from topkit.losses import LOSSES
 from topkit.rankers.checks import easy_data
-from topkit.rankers.learner import Preparation
+from topkit.rankers.preparation import Preparation
 from topkit.scale import parse_memory, train_in_parts
 from topkit.scale.memory import rows_within
 from topkit.scale.sums import Loaded, Recipe, loaded_sums, split_queries, streamed_total

@@ -190,3 +190,16 @@ def test_trees_say_when_there_is_nothing_to_split() -> None:
     tiny = Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q"] * 3)
     with pytest.raises(InputError, match="3 training documents"):
         tk.ranker("lambdamart", min_leaf=1).fit(tiny)
+
+
+@pytest.mark.parametrize("name", ["lambdamart", "mart"])
+@pytest.mark.parametrize(("documents", "features", "seed"), [(10, 1, 3), (5, 3, 5), (3, 3, 2), (2, 1, 1)])
+def test_trees_with_leaves_of_one_document_fit_six_queries(
+    name: str, documents: int, features: int, seed: int
+) -> None:
+    """Very uneven curvature once made LightGBM fail, and its defaults dropped the features of small data."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(6 * documents, features)), rng.integers(0, 3, 6 * documents)
+    data = tk.Dataset.build(X, y, np.repeat(np.arange(6), documents))
+    fitted = tk.ranker(name, min_leaf=1, trees=40, leaves=31).fit(data)
+    assert len(np.unique(fitted.score(data))) > 1

@@ -18,7 +18,7 @@ from topkit.data import InputError
 from topkit.rankers import Learner
 from topkit.rankers.checks import easy_data
 from topkit.rankers.importance import centred
-from topkit.rankers.learner import Preparation
+from topkit.rankers.preparation import Preparation
 from topkit.scorers import Linear
 from topkit.studies.diagnosis import Diagnosis
 from topkit.studies.diagnosis.sides import help_by_margin

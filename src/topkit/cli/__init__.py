@@ -99,7 +99,7 @@ def main() -> None:
     except KeyboardInterrupt:
         _end(INTERRUPTED, "interrupted")
     except SystemExit as exit_:
-        # Typer turns Ctrl-C into an exit without a word; a command with a line of its own has no such cause.
+        # Typer turns Ctrl-C into an exit without a message; a command that prints its own has no such cause.
         if isinstance(getattr(exit_.__context__, "__cause__", None), KeyboardInterrupt):
             _end(INTERRUPTED, "interrupted")
         raise

@@ -7,29 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from topkit.cli.judge_options import (
-    BudgetMoney,
-    BudgetRequests,
-    BudgetTokens,
-    Cache,
-    Concurrency,
-    Documents,
-    KeyVariable,
-    Logprobs,
-    Longest,
-    MaxUnclear,
-    Model,
-    ModelOptions,
-    Parameters,
-    PerMinute,
-    PriceList,
-    PromptFile,
-    Queries,
-    Structure,
-    Url,
-    document_texts,
-    query_texts,
-)
+from topkit.cli.judge_options import DOCUMENTS, QUERIES, Model, ModelOptions, Url, document_texts, query_texts
+from topkit.cli.option_groups import option_group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,9 +16,11 @@ if TYPE_CHECKING:
     from topkit.data.judgments import Preference
     from topkit.labelling.agreement.pairs import Pair
     from topkit.labelling.audit import Trial
+    from topkit.labelling.audit.trials import Presenter
     from topkit.labelling.judges import BiasedJudge
 
 
+@option_group(ModelOptions)
 def audit_judge(
     people: Annotated[
         Path,
@@ -58,24 +39,11 @@ def audit_judge(
     columns: Annotated[str, Option(help="Column names of PEOPLE: query=Input.query,a=Input.docA,…")] = "",
     answers: Annotated[str, Option(help="Words of PEOPLE for the answers: s=tie,left=a,…")] = "",
     out: Annotated[Path | None, Option(help="Write the report with plots as HTML.")] = None,
-    documents: Documents = None,
-    queries: Queries = None,
+    documents: Annotated[Path | None, Option(help=DOCUMENTS)] = None,
+    queries: Annotated[Path | None, Option(help=QUERIES)] = None,
     url: Url = "",
     model: Model = "",
-    key_variable: KeyVariable = None,
-    prompt: PromptFile = None,
-    longest: Longest = 2000,
-    parameters: Parameters = None,
-    structure: Structure = "auto",
-    logprobs: Logprobs = False,
-    concurrency: Concurrency = 8,
-    per_minute: PerMinute = None,
-    budget_requests: BudgetRequests = 1000,
-    budget_tokens: BudgetTokens = None,
-    budget_money: BudgetMoney = None,
-    prices: PriceList = "",
-    max_unclear: MaxUnclear = 0.05,
-    cache: Cache = None,
+    options: ModelOptions = ModelOptions(),  # noqa: B008 - an immutable value
 ) -> None:
     """Audit a judge before trusting it: biases, consistency, agreement with people, calibration.
 
@@ -84,6 +52,7 @@ def audit_judge(
 
     Example: `topkit label audit-judge people.csv --recorded model.csv --documents docs.jsonl --out a.html`
     """
+    from topkit.data import InputError
     from topkit.labelling.agreement.pairs import pairs_judged
     from topkit.labelling.audit import audit, audit_page, audit_report
     from topkit.labelling.audit.trials import sample_pairs
@@ -91,37 +60,25 @@ def audit_judge(
     preferences = _people(people, columns, answers)
     chosen = sample_pairs(pairs_judged(preferences), pairs, seed)
     wanted = {document for pair in chosen for document in (pair.a, pair.b)}
-    options = ModelOptions(
-        url,
-        model,
-        key_variable,
-        prompt,
-        "both",
-        longest,
-        parameters,
-        structure,
-        logprobs,
-        concurrency,
-        per_minute,
-        budget_requests,
-        budget_tokens,
-        budget_money,
-        prices,
-        max_unclear,
-        cache,
-    )
     if recorded is not None:
         trials, wanted = _recorded(recorded)
-    texts = document_texts(documents, wanted) if documents is not None else None
-    if recorded is None:
-        trials = _asked(options, chosen, repeats, preferences, simulate, texts, queries)
-    lengths = (
-        None if texts is None else {document: float(len(text.split())) for document, text in texts.items()}
-    )
-    found = audit(trials, preferences, None if lengths is None else lengths.__getitem__)
-    print(audit_report(found))
+    texts = None if documents is None else document_texts(documents, wanted)
+    if recorded is None and simulate:
+        trials = _ask(_simulated(simulate, preferences, texts), chosen, repeats)
+    elif recorded is None:
+        if not url or not model or texts is None or queries is None:
+            raise InputError(
+                "there is no judge to audit",
+                "give --recorded, --simulate, or --url, --model, --documents and --queries",
+            )
+        with options.judge(url, model, texts, query_texts(queries, {pair.query for pair in chosen})) as chat:
+            trials = _ask(chat, chosen, repeats)
+            print(chat.summary())
+    length = None if texts is None else _lengths(texts).__getitem__
+    report = audit(trials, preferences, length)
+    print(audit_report(report))
     if out is not None:
-        audit_page(found, f"Audit of {model or recorded or 'a simulated judge'}").write(out)
+        audit_page(report, f"Audit of {model or recorded or 'a simulated judge'}").write(out)
 
 
 def _people(path: Path, columns: str, answers: str) -> Sequence[Preference]:
@@ -144,33 +101,18 @@ def _recorded(path: Path) -> tuple[list[Trial], set[str]]:
     return trials, {document for trial in trials for document in (trial.first, trial.second)}
 
 
-def _asked(
-    options: ModelOptions,
-    pairs: Sequence[Pair],
-    repeats: int,
-    people: Sequence[Preference],
-    simulate: str,
-    texts: dict[str, str] | None,
-    queries: Path | None,
-) -> list[Trial]:
-    """Trials of a simulated judge or of a model."""
-    from topkit.data import InputError
+def _ask(judge: Presenter, pairs: Sequence[Pair], repeats: int) -> list[Trial]:
+    """The judge's answers about these pairs, each asked ``repeats`` times in both orders."""
     from topkit.labelling.audit import ask_trials
     from topkit.reporting.progress import progress, stepper
 
     with progress("Asking", lines=True) as report:
-        step = stepper(report, 2 * repeats * len(pairs))
-        if simulate:
-            return ask_trials(_simulated(simulate, people, texts), pairs, repeats, step)
-        if not options.url or not options.model or texts is None or queries is None:
-            raise InputError(
-                "there is no judge to audit",
-                "give --recorded, --simulate, or --url, --model, --documents and --queries",
-            )
-        with options.judge(texts, query_texts(queries, {pair.query for pair in pairs})) as chat:
-            trials = ask_trials(chat, pairs, repeats, step)
-            print(chat.summary())
-    return trials
+        return ask_trials(judge, pairs, repeats, stepper(report, 2 * repeats * len(pairs)))
+
+
+def _lengths(texts: dict[str, str]) -> dict[str, float]:
+    """Document → number of words."""
+    return {document: float(len(text.split())) for document, text in texts.items()}
 
 
 def _simulated(text: str, people: Sequence[Preference], texts: dict[str, str] | None) -> BiasedJudge:
@@ -189,7 +131,7 @@ def _simulated(text: str, people: Sequence[Preference], texts: dict[str, str] | 
         raise InputError(f"invalid --simulate {text!r}", "write numbers: flips=0.15,position=0.1") from None
     if values.get("length") and texts is None:
         raise InputError("a length bias needs the lengths of documents", "give --documents")
-    lengths = {document: float(len(body.split())) for document, body in (texts or {}).items()}
+    lengths = _lengths(texts or {})
     return BiasedJudge.of_people(
         "simulated", people, lengths=lambda document: lengths.get(document, 1.0), **values
     )

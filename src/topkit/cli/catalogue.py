@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument
 
+from topkit.cli.completion import names_of
 from topkit.cli.output import Format, print_json, print_table
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 USE = "Use it "
 """How the paragraph of a docstring begins that says when to use a method and when not."""
 
-Name = Annotated[str | None, Argument(help="A name, to see its settings; without it, list all names.")]
+
+NAME = "A name, to see its settings; without it, list all names."
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,8 @@ def first_sentence(method: object) -> str:
 
 def use_of(method: object) -> str:
     """When to use a method: its attribute ``use``, or the paragraph "Use it …" of its docstring."""
-    said = getattr(method, "use", "")
-    return said or next((text for text in _paragraphs(method) if text.startswith(USE)), "")
+    use = getattr(method, "use", "")
+    return use or next((text for text in _paragraphs(method) if text.startswith(USE)), "")
 
 
 def text_of(method: object) -> str:
@@ -174,9 +176,13 @@ def _show(what: str, name: str | None, form: str) -> None:
 def _command(what: str, sentence: str, names: str, example: str) -> Callable[..., None]:
     """The command that lists the methods of a registry, or shows one of them."""
 
-    def command(name: Name = None, form: Format = "table") -> None:
+    def command(name: str | None = None, form: Format = "table") -> None:
         _show(what, name, form)
 
+    # not in the signature, where an annotation is text that is evaluated without the parameters of _command
+    command.__annotations__["name"] = Annotated[
+        str | None, Argument(help=NAME, autocompletion=names_of(what))
+    ]
     command.__doc__ = f"{sentence}\n\nExamples: `topkit {names}`\n\n`topkit {names} {example}`"
     return command
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
+from topkit.cli.completion import name_option
 from topkit.cli.output import Form, check_form, print_json, print_records
 from topkit.cli.shared import FILES, Regroup, Seed, Source, TruthName, read_dataset, save_dataset
 
@@ -164,7 +165,7 @@ def _shares(text: str) -> list[float]:
 @app.command(no_args_is_help=True)
 def audit(
     files: Annotated[list[Path], Argument(help="A data set, or its parts (train, vali, test).")],
-    metric: Annotated[str, Option(help="Measure of the single features.")] = "map",
+    metric: Annotated[str, name_option("measure", "Measure of the single features.")] = "map",
     cut: Annotated[int | None, Option(help="Count queries with relevant documents beyond this rank.")] = None,
     by: Annotated[str | None, Option(help="The feature that --cut ranks by.")] = None,
     falling: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from topkit.cli.completion import name_option
 from topkit.cli.output import Form, check_form, print_json, print_table
 from topkit.cli.shared import Source, TruthName, read_dataset
 
@@ -18,8 +19,8 @@ def diagnose(
     data_file: Source,
     old: Annotated[Path, Argument(help=f"The old system: {MODEL_OR_SCORES}")],
     new: Annotated[Path, Argument(help=f"The new system: {MODEL_OR_SCORES}")],
-    metric: Annotated[str, Option(help="The measure to explain.")] = "ndcg@10",
-    convention: Annotated[str, Option(help="Convention of the measure.")] = "yahoo",
+    metric: Annotated[str, name_option("measure", "The measure to explain.")] = "ndcg@10",
+    convention: Annotated[str, name_option("convention", "Convention of the measure.")] = "yahoo",
     queries: Annotated[
         Path | None, Option(help="Texts of the queries, to group them by length: id<tab>text.")
     ] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
+from topkit.cli.completion import name_option
 from topkit.cli.output import Format, print_table
 
 if TYPE_CHECKING:
@@ -31,10 +32,15 @@ def evaluate(
     ] = None,
     metrics: Annotated[
         str | None,
-        Option(help="For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone]."),
+        name_option(
+            "measure",
+            "For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone].",
+            several=True,
+        ),
     ] = None,
     convention: Annotated[
-        str | None, Option(help="yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels].")
+        str | None,
+        name_option("convention", "yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels]."),
     ] = None,
     output: Format = "table",
     per_query: Annotated[bool, Option("--per-query", help="Print one row per query, not means.")] = False,

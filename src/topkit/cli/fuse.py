@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from topkit.cli.completion import name_option
 from topkit.cli.output import Form, check_form, print_tables
 from topkit.cli.shared import Seed, Settings
 
@@ -27,7 +28,10 @@ def fuse(
         Path, Option(help="The fused run: TREC format, or CSV if the name ends with .csv; .gz too.")
     ],
     method: Annotated[
-        str, Option(help="agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them.")
+        str,
+        name_option(
+            "fusion method", "agreement, borda, combmnz, mallows, …: `topkit aggregators` lists them."
+        ),
     ] = "agreement",
     setting: Settings = None,
     keep: Annotated[int, Option(help="Documents to keep per query; 0 keeps all.")] = 1000,
@@ -43,33 +47,19 @@ def fuse(
 
     `topkit fuse rankings.csv --method mallows --set depth=50 --set chains=4 --out fused.run`
     """
-    import warnings
-
-    from topkit.cli.shared import fusion_settings
-    from topkit.compute import NotConverged
     from topkit.data import write_run
     from topkit.data.writers import is_standard_output
-    from topkit.fusion import fuse as combine
-    from topkit.fusion.formats import read_rankings, write_ranking_table
-    from topkit.reporting.progress import counter, progress
+    from topkit.fusion.formats import write_ranking_table
     from topkit.reporting.words import counted
 
     check_form(form)
-    settings = fusion_settings(method, setting or [])
-    runs = []
-    with progress("Reading") as report:
-        for done, path in enumerate(files, 1):
-            runs += read_rankings(path)
-            counter(report)(done, len(files))
-    with progress(f"Fusing by {method}") as report, warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)  # printed below, with the result
-        fusion = combine(runs, method, keep=keep or None, seed=seed, progress=counter(report), **settings)
+    runs, fusion = _fused(files, method, setting or [], keep, seed)
     if ".csv" in out.suffixes:
         write_ranking_table([fusion.run], out)
     else:
         write_run(fusion.run, out)
     aside = is_standard_output(out)
-    sizes = f"{counted(len(runs), 'ranking')}, {counted(len(fusion.run), 'query')}"
+    sizes = f"{counted(runs, 'ranking')}, {counted(len(fusion.run), 'query')}"
     typer.echo(f"{out}: {sizes}, {method}", err=aside or form != "table")
     if not fusion.converged:
         typer.echo(f"{method} did not converge in {len(fusion.trace) - 1} steps", err=True)
@@ -77,6 +67,28 @@ def fuse(
         typer.echo(explanation(fusion), err=True)
     elif explain:
         _print_explanation(fusion, method, form)
+
+
+def _fused(files: list[Path], method: str, setting: list[str], keep: int, seed: int) -> tuple[int, Fusion]:
+    """The number of rankings in these files, and their fusion."""
+    import warnings
+
+    from topkit.cli.shared import fusion_settings
+    from topkit.compute import NotConverged
+    from topkit.fusion import fuse
+    from topkit.fusion.formats import read_rankings
+    from topkit.reporting.progress import counter, progress
+
+    settings = fusion_settings(method, setting)
+    runs = []
+    with progress("Reading") as report:
+        for done, path in enumerate(files, 1):
+            runs += read_rankings(path)
+            counter(report)(done, len(files))
+    with progress(f"Fusing by {method}") as report, warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)  # the command prints it with the result
+        fusion = fuse(runs, method, keep=keep or None, seed=seed, progress=counter(report), **settings)
+    return len(runs), fusion
 
 
 def _print_explanation(fusion: Fusion, method: str, form: str) -> None:

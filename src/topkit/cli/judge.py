@@ -9,28 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from topkit.cli.judge_options import (
-    BudgetMoney,
-    BudgetRequests,
-    BudgetTokens,
-    Cache,
-    Concurrency,
-    KeyVariable,
-    Logprobs,
-    Longest,
-    MaxUnclear,
-    Model,
-    ModelOptions,
-    Order,
-    Parameters,
-    PerMinute,
-    PriceList,
-    PromptFile,
-    Structure,
-    Url,
-    document_texts,
-    query_texts,
-)
+from topkit.cli.completion import name_option
+from topkit.cli.judge_options import DOCUMENTS, QUERIES, Model, ModelOptions, Url, document_texts, query_texts
+from topkit.cli.option_groups import option_group
 
 if TYPE_CHECKING:
     from topkit.labelling import Labelling
@@ -38,19 +19,20 @@ if TYPE_CHECKING:
     from topkit.labelling.judges.together import OnAnswer
 
 
+@option_group(ModelOptions)
 def judge(
     candidates: Annotated[Path, Argument(help="TREC run with the documents to judge; .gz too.")],
     url: Url,
     model: Model,
-    documents: Annotated[Path, Option(help="Documents: JSON Lines, CSV, TSV, TREC or Cranfield.")],
-    queries: Annotated[Path, Option(help="Queries: id, tab, text per line; or JSON Lines.")],
+    documents: Annotated[Path, Option(help=DOCUMENTS)],
+    queries: Annotated[Path, Option(help=QUERIES)],
     out: Annotated[Path, Option(help="Write the judgments as CSV.")],
     qrels: Annotated[Path | None, Option(help="Also write the top k as qrels with grades k … 1.")] = None,
     k: Annotated[int, Option(min=1, help="Number of places to fill.")] = 10,
     depth: Annotated[int, Option(min=1, help="Documents per query that are judged, best scores first.")] = 50,
     strategy: Annotated[
-        str, Option(help="Strategy; setwise-5 asks for the best of five, graded for grades.")
-    ] = ("adaptive"),
+        str, name_option("strategy", "Strategy; setwise-5 asks for the best of five, graded for grades.")
+    ] = "adaptive",
     prior: Annotated[bool, Option(help="Use the order of the run as a prior.")] = True,
     seed: Annotated[int, Option(help="Seed of the strategy.")] = 0,
     people: Annotated[
@@ -63,21 +45,10 @@ def judge(
         float, Option(min=0, max=1, help="Confidence from which on the model's answer counts.")
     ] = 0.9,
     check: Annotated[float, Option(min=0, max=1, help="Share of sure answers that people check.")] = 0.05,
-    key_variable: KeyVariable = None,
-    prompt: PromptFile = None,
-    order: Order = "both",
-    longest: Longest = 2000,
-    parameters: Parameters = None,
-    structure: Structure = "auto",
-    logprobs: Logprobs = False,
-    concurrency: Concurrency = 8,
-    per_minute: PerMinute = None,
-    budget_requests: BudgetRequests = 1000,
-    budget_tokens: BudgetTokens = None,
-    budget_money: BudgetMoney = None,
-    prices: PriceList = "",
-    max_unclear: MaxUnclear = 0.05,
-    cache: Cache = None,
+    order: Annotated[
+        str, Option(help="Show two documents in `both` orders, or once in a `random` order.")
+    ] = "both",
+    options: ModelOptions = ModelOptions(),  # noqa: B008 - an immutable value
     dry_run: Annotated[bool, Option("--dry-run", help="Send nothing; count requests and tokens.")] = False,
 ) -> None:
     """Label the top k of every query with a language model.
@@ -87,43 +58,31 @@ def judge(
     Example: `topkit label judge run.txt --url http://localhost:8000/v1 --model qwen --documents docs.jsonl
     --queries queries.tsv --k 10 --out judgments.csv --dry-run`
     """
+    from dataclasses import replace
+
+    from topkit.data.judgments import joined_judgments
     from topkit.labelling import write_judgments_csv
     from topkit.labelling.judges import label_all
+    from topkit.reporting.words import counted
 
-    kept = out.with_name(f"{out.name}.replies.jsonl") if cache is None else cache
-    options = ModelOptions(
-        url,
-        model,
-        key_variable,
-        prompt,
-        order,
-        longest,
-        parameters,
-        structure,
-        logprobs,
-        concurrency,
-        per_minute,
-        budget_requests,
-        budget_tokens,
-        budget_money,
-        prices,
-        max_unclear,
-        None if dry_run else kept,
-        dry_run,
-    )
     tasks = _tasks(candidates, depth, k, strategy, seed, prior)
     wanted = {document for task in tasks.values() for document in task.items}
-    chat = options.judge(document_texts(documents, wanted), query_texts(queries, tasks))
-    routed = (
-        _routed(chat, people, sure, check, seed) if people is not None or ask_people is not None else None
+    replies = None if dry_run else options.cache or out.with_name(f"{out.name}.replies.jsonl")
+    chat = replace(options, cache=replies).judge(
+        url,
+        model,
+        document_texts(documents, wanted),
+        query_texts(queries, tasks),
+        order=order,
+        dry_run=dry_run,
     )
+    ask = people is not None or ask_people is not None
+    routed = _routed(chat, people, sure, check, seed) if ask else None
     with chat, _progress(chat, tasks) as on_answer:
         done = label_all(tasks, routed or chat, on_answer=on_answer)
-    print(f"{_counted(tasks)}: {chat.summary()}")
+    print(f"{counted(len(tasks), 'query')}: {chat.summary()}")
     if dry_run:
         return
-    from topkit.data.judgments import joined_judgments
-
     write_judgments_csv(joined_judgments([lab.judgments(query) for query, lab in done.items()]), out)
     if qrels is not None:
         _write_qrels(done, qrels)
@@ -144,12 +103,6 @@ def _tasks(
         ranked = [document for document, _ in sorted(run[query], key=lambda row: -row[1])][:depth]
         tasks[query] = Labelling(ranked, k, strategy, seed + number, ranked if prior else None)
     return tasks
-
-
-def _counted(tasks: dict[str, Labelling]) -> str:
-    from topkit.reporting.words import counted
-
-    return counted(len(tasks), "query")
 
 
 @contextmanager

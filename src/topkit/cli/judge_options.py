@@ -1,11 +1,11 @@
-"""The options of commands that ask a language model, and what makes a judge of them."""
+"""The options of commands that ask a language model, and the judge that they describe."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from typer import Option
 
@@ -16,89 +16,81 @@ Url = Annotated[
     str, Option(help="Address of an OpenAI-compatible endpoint, such as http://localhost:8000/v1.")
 ]
 Model = Annotated[str, Option(help="Name of the model at the endpoint.")]
-KeyVariable = Annotated[
-    str | None, Option(help="Environment variable that holds the key; without it no key is sent.")
-]
-Documents = Annotated[Path | None, Option(help="Documents: JSON Lines, CSV, TSV, TREC or Cranfield.")]
-Queries = Annotated[Path | None, Option(help="Queries: id, tab, text per line; or JSON Lines.")]
-PromptFile = Annotated[
-    Path | None, Option("--prompt", help="TOML file with your prompt; see docs/judges.md.")
-]
-Order = Annotated[str, Option(help="Show two documents in `both` orders, or once in a `random` order.")]
-Longest = Annotated[int, Option(min=1, help="Cut documents after this many tokens (counted approximately).")]
-Parameters = Annotated[
-    list[str] | None,
-    Option(
-        "--set", help="A parameter of the model, such as temperature=0 or max_tokens=50. May be repeated."
-    ),
-]
-Structure = Annotated[str, Option(help="Form of the replies: auto, json, tool or text.")]
-Logprobs = Annotated[bool, Option("--logprobs", help="Ask for log-probabilities, for the confidence.")]
-Concurrency = Annotated[int, Option(min=1, help="Requests under way at the same time.")]
-PerMinute = Annotated[float | None, Option(help="Start at most this many requests per minute.")]
-BudgetRequests = Annotated[int, Option(min=0, help="Stop after this many requests.")]
-BudgetTokens = Annotated[int | None, Option(min=0, help="Stop after this many tokens in total.")]
-BudgetMoney = Annotated[float | None, Option(min=0, help="Stop at this sum; needs --prices.")]
-PriceList = Annotated[
-    str, Option("--prices", help="Price per million tokens of prompts and of replies: 0.15,0.60.")
-]
-MaxUnclear = Annotated[
-    float, Option(min=0, max=1, help="Share of replies without an answer that ends the run with an error.")
-]
-Cache = Annotated[Path | None, Option(help="File of replies; a later run does not pay for them again.")]
+DOCUMENTS = "Documents: JSON Lines, CSV, TSV, TREC or Cranfield."
+QUERIES = "Queries: id, tab, text per line; or JSON Lines."
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """The values of the options that describe the model."""
+    """How to ask a language model: the options that ``judge`` and ``audit-judge`` share."""
 
-    url: str
-    model: str
-    key_variable: str | None
-    prompt: Path | None
-    order: str
-    longest: int
-    parameters: list[str] | None
-    structure: str
-    logprobs: bool
-    concurrency: int
-    per_minute: float | None
-    budget_requests: int
-    budget_tokens: int | None
-    budget_money: float | None
-    prices: str
-    max_unclear: float
-    cache: Path | None
-    dry_run: bool = False
+    key_variable: Annotated[
+        str | None, Option(help="Environment variable that holds the key; without it no key is sent.")
+    ] = None
+    prompt: Annotated[Path | None, Option(help="TOML file with your prompt; see docs/judges.md.")] = None
+    longest: Annotated[
+        int, Option(min=1, help="Cut documents after this many tokens (counted approximately).")
+    ] = 2000
+    parameters: Annotated[
+        list[str] | None,
+        Option(
+            "--set", help="A parameter of the model, such as temperature=0 or max_tokens=50. May be repeated."
+        ),
+    ] = None
+    structure: Annotated[str, Option(help="Form of the replies: auto, json, tool or text.")] = "auto"
+    logprobs: Annotated[bool, Option("--logprobs", help="Ask for log-probabilities, for the confidence.")] = (
+        False
+    )
+    concurrency: Annotated[int, Option(min=1, help="Requests under way at the same time.")] = 8
+    per_minute: Annotated[float | None, Option(help="Start at most this many requests per minute.")] = None
+    budget_requests: Annotated[int, Option(min=0, help="Stop after this many requests.")] = 1000
+    budget_tokens: Annotated[int | None, Option(min=0, help="Stop after this many tokens in total.")] = None
+    budget_money: Annotated[float | None, Option(min=0, help="Stop at this sum; needs --prices.")] = None
+    prices: Annotated[str, Option(help="Price per million tokens of prompts and of replies: 0.15,0.60.")] = ""
+    max_unclear: Annotated[
+        float,
+        Option(min=0, max=1, help="Share of replies without an answer that ends the run with an error."),
+    ] = 0.05
+    cache: Annotated[
+        Path | None, Option(help="File of replies; a later run does not pay for them again.")
+    ] = None
 
-    def judge(self, texts: dict[str, str], queries: dict[str, str]) -> ChatJudge:
-        """The judge that these options describe, for documents and queries given by id."""
+    def judge(
+        self,
+        url: str,
+        model: str,
+        texts: dict[str, str],
+        queries: dict[str, str],
+        *,
+        order: str = "both",
+        dry_run: bool = False,
+    ) -> ChatJudge:
+        """The judge that these options describe; ``texts`` and ``queries`` hold texts by id."""
         from topkit.labelling.judges import Budget, ChatJudge, Endpoint, Prices, Prompt
 
-        settings: dict[str, Any] = {"structure": self.structure, "order": self.order}
         endpoint = Endpoint(
-            self.url,
-            self.model,
+            url,
+            model,
             self.key_variable,
             parameters={"temperature": 0} | model_parameters(self.parameters or ()),
-            structure=settings["structure"],
+            structure=cast(Any, self.structure),  # checked by the endpoint
             logprobs=self.logprobs,
             requests_per_minute=self.per_minute,
         )
         return ChatJudge(
-            self.model,
+            model,
             endpoint,
             texts.__getitem__,
             lambda query: queries.get(query, query),
             prompt=Prompt() if self.prompt is None else Prompt.read(self.prompt),
-            order=settings["order"],
+            order=cast(Any, order),  # checked by the judge
             cache=self.cache,
             budget=Budget(self.budget_requests, self.budget_tokens, self.budget_money),
             prices=price_list(self.prices) if self.prices else Prices(),
             concurrency=self.concurrency,
             max_unclear=self.max_unclear,
             longest=self.longest,
-            dry_run=self.dry_run,
+            dry_run=dry_run,
         )
 
 

@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli import audit_judge, judge, label_plan, label_store
+from topkit.cli.completion import name_option
 from topkit.cli.output import Form, check_form, print_records
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ app.command("plan", no_args_is_help=True)(label_plan.plan)
 @app.command()
 def simulate(
     strategies: Annotated[
-        str, Option(help="Comma-separated names, or all comparable ones with `all`.")
+        str,
+        name_option("strategy", "Comma-separated names, or all comparable ones with `all`.", several=True),
     ] = "adaptive,reliable,knockout,insertion,heap",
     sizes: Annotated[str, Option(help="Comma-separated n:k (length of a list, k).")] = "50:10",
     noise: Annotated[str, Option(help="Comma-separated shares of wrong answers.")] = "0",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from typer import Option
 
+from topkit.cli.completion import name_option
 from topkit.cli.shared import Seed, Settings, Source
 
 
@@ -16,8 +17,8 @@ def plan(
     errors: Annotated[
         float, Option(min=0.001, max=0.49, help="Share of wrong answers of an assessor.")
     ] = 0.05,
-    ranker: Annotated[str, Option(help="The ranker in the loop.")] = "ranksvm",
-    metric: Annotated[str, Option(help="The measure to expect.")] = "ndcg@10",
+    ranker: Annotated[str, name_option("ranker", "The ranker in the loop.")] = "ranksvm",
+    metric: Annotated[str, name_option("measure", "The measure to expect.")] = "ndcg@10",
     settings: Settings = None,
     simulations: Annotated[
         int, Option(min=0, help="Simulated loops; 0 prints only what to label first.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from topkit.cli.completion import name_option
 from topkit.cli.output import Form, check_form, print_records
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def import_(
     run: Annotated[Path | None, Option(help="A TREC run as prior ranking.")] = None,
     depth: Annotated[int, Option(min=1, help="Documents of each topic in the run.")] = 50,
     k: Annotated[int, Option(min=1, help="Documents to put in order, for a new project.")] = 10,
-    strategy: Annotated[str, Option(help="Strategy, for a new project.")] = "adaptive",
+    strategy: Annotated[str, name_option("strategy", "Strategy, for a new project.")] = "adaptive",
     tools: Annotated[str, Option(help="pairs, grades or both, for a new project.")] = "both",
 ) -> None:
     """Import a project with its judgments, or topics, documents and a run into a new or existing project.

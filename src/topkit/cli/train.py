@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from topkit.cli.completion import names_of
+from topkit.cli.output import Form, check_form, print_tables
 from topkit.cli.shared import Settings, TruthName, ranker_settings, read_dataset
 
 if TYPE_CHECKING:
@@ -17,6 +20,10 @@ if TYPE_CHECKING:
     from topkit.losses import Preferences
     from topkit.rankers import Clicks, Learner
     from topkit.rankers.tuning import Trial
+
+
+BEST_TRIALS = 5
+"""Trials of ``--tune`` that are printed as text; the other formats have all."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +54,14 @@ class Options:
     dask: str | None
     workers: int | None
     quiet: bool
+    form: str
 
     def check(self) -> None:
         """Raise InputError for options that do not go together, before any large file is read."""
         from topkit.data import InputError
         from topkit.rankers import ranker
 
+        check_form(self.form)
         ranker(self.name, **self.settings)
         inputs = self.inputs
         if inputs.train is None and inputs.clicks is None:
@@ -93,7 +102,14 @@ class Options:
 
 
 def train(
-    name: Annotated[str, Argument(metavar="RANKER", help="A ranker's name: see `topkit rankers`.")],
+    name: Annotated[
+        str,
+        Argument(
+            metavar="RANKER",
+            help="A ranker's name: see `topkit rankers`.",
+            autocompletion=names_of("ranker"),
+        ),
+    ],
     out: Annotated[Path, Option(help="The model file to write.")],
     train_file: Annotated[
         Path | None, Option("--train", help="Training data: LETOR text or Parquet.")
@@ -114,6 +130,7 @@ def train(
     dask: Annotated[str | None, Option(help="Train on Dask: a scheduler address or `local`.")] = None,
     workers: Annotated[int | None, Option(help="Worker processes of --dask local.")] = None,
     quiet: Annotated[bool, Option("--quiet", help="Print only errors.")] = False,
+    form: Form = "table",
 ) -> None:
     """Fit a ranker and write its model file.
 
@@ -128,10 +145,12 @@ def train(
     `topkit train click-label --train train.txt --clicks pages.txt --out clicks.model`
 
     `topkit train click-label --clicks pages.txt --satisfaction thumbs.txt --out useful.model`
+
+    `topkit train ranksvm --train train.txt --valid vali.txt --tune grid --format json --out svm.model`
     """
     inputs = Inputs(train_file, valid_file, truth, preferences, clicks, features, satisfaction, start)
     parsed = ranker_settings(name, settings or [])
-    options = Options(name, out, parsed, inputs, tune, trials, memory, dask, workers, quiet)
+    options = Options(name, out, parsed, inputs, tune, trials, memory, dask, workers, quiet, form)
     options.check()
     if start is not None:
         _continue(options, start)
@@ -168,11 +187,7 @@ def _train_in_memory(options: Options) -> None:
                 **settings,
             )
     learner.save(options.out)
-    if not options.quiet:
-        for trial in sorted(trials, key=lambda trial: -trial.measure)[:5]:
-            assignments = " ".join(f"{key}={value}" for key, value in trial.settings.items())
-            typer.echo(f"  {trial.measure:.4f}  {assignments or 'defaults'}", err=options.aside)
-        _print_summary(learner, options, valid)
+    _print_summary(learner, options, valid, sorted(trials, key=lambda trial: -trial.measure))
 
 
 def _train_in_parts(options: Options) -> None:
@@ -183,8 +198,7 @@ def _train_in_parts(options: Options) -> None:
     with progress(options.name, quiet=options.quiet) as report:
         learner = _learner_in_parts(options, valid, report)
     learner.save(options.out)
-    if not options.quiet:
-        _print_summary(learner, options, valid)
+    _print_summary(learner, options, valid)
 
 
 def _learner_in_parts(options: Options, valid: Dataset | None, report: Report) -> Learner:
@@ -208,9 +222,9 @@ def _continue(options: Options, start: Path) -> None:
     from topkit.rankers.clicks.method import continue_training
 
     labelled = None if options.inputs.train is None else _training_data(options.inputs)
-    continue_training(load_ranker(start), labelled, _clicks(options.inputs)).save(options.out)
-    if not options.quiet:
-        typer.echo(f"{options.out}: {options.name}, continued from {start}", err=options.aside)
+    learner = continue_training(load_ranker(start), labelled, _clicks(options.inputs))
+    learner.save(options.out)
+    _print_summary(learner, options, None)
 
 
 def _training_data(inputs: Inputs) -> Dataset:
@@ -258,15 +272,48 @@ def _preferences(options: Options, data: Dataset) -> tuple[dict[str, Any], Prefe
     return settings, Preferences.of_judgments(data, read_preferences(options.inputs.preferences), ties=ties)
 
 
-def _print_summary(learner: Learner, options: Options, valid: Dataset | None) -> None:
+def _print_summary(
+    learner: Learner, options: Options, valid: Dataset | None, trials: Sequence[Trial] = ()
+) -> None:
+    """Print what was fitted as one document, or as text to standard error if the model is printed."""
+    from topkit.reporting.tables import Table
+
+    if options.quiet:
+        return
+    value = None if valid is None else learner.measure_on(valid)
+    if options.aside:
+        typer.echo(_summary(learner, options, value, trials), err=True)
+        return
     model, _ = learner.fitted()
-    parts = [f"{options.out}: {learner.name}"]
-    if valid is not None:
+    metric = None if value is None else learner.common.metric
+    convention = None if value is None else learner.common.convention
+    reasons = " ".join(dict.fromkeys(trace.reason or "" for trace in learner.traces))
+    facts = (str(options.out), learner.name, metric, convention, value, reasons, model.remark)
+    tables = {
+        "model": Table(("model", "ranker", "metric", "convention", "value", "stopped", "remark"), [facts]),
+        "trials": Table(("value", "settings"), [(trial.measure, _assignments(trial)) for trial in trials]),
+    }
+    print_tables(tables, options.form, lambda: _summary(learner, options, value, trials))
+
+
+def _summary(learner: Learner, options: Options, value: float | None, trials: Sequence[Trial]) -> str:
+    """The best trials, the file and the ranker, and what the model says about itself."""
+    model, _ = learner.fitted()
+    lines = [f"  {trial.measure:.4f}  {_assignments(trial) or 'defaults'}" for trial in trials[:BEST_TRIALS]]
+    start = options.inputs.start
+    parts = [f"{options.out}: {learner.name}" + ("" if start is None else f", continued from {start}")]
+    if value is not None:
         measure = f"{learner.common.metric} ({learner.common.convention})"
-        parts.append(f"{measure} {learner.measure_on(valid):.4f} on the validation data")
-    parts.append(model.remark)
-    if any(trace.reason == "step limit" for trace in learner.traces):
-        parts.append("some fits stopped at the step limit")
-    typer.echo("; ".join(filter(None, parts)), err=options.aside)
-    if details := model.details:
-        typer.echo(details, err=options.aside)
+        parts.append(f"{measure} {value:.4f} on the validation data")
+    if start is None:
+        parts.append(model.remark)
+        if any(trace.reason == "step limit" for trace in learner.traces):
+            parts.append("some fits stopped at the step limit")
+    lines.append("; ".join(filter(None, parts)))
+    if start is None and model.details:
+        lines.append(model.details)
+    return "\n".join(lines)
+
+
+def _assignments(trial: Trial) -> str:
+    return " ".join(f"{name}={value}" for name, value in trial.settings.items())

@@ -53,16 +53,16 @@ def _listen(say: Callable[[str], None]) -> None:
     from numba.core import event
 
     class Compiling(event.Listener):  # type: ignore[misc]
-        """Says it once."""
+        """Announces the first compilation only."""
 
-        said = False
+        announced = False
 
         def on_start(self, event: object) -> None:
-            if not self.said:
-                self.said = True
+            if not self.announced:
+                self.announced = True
                 say(MESSAGE)
 
         def on_end(self, event: object) -> None:
-            """Nothing to say."""
+            """The end of a compilation is not announced."""
 
     event.register("numba:compile", Compiling())

@@ -200,7 +200,7 @@ class Dataset:
         backend: ``pandas``, ``polars`` or ``pyarrow``; by default the library of the frame that the data came
         from, else the first of the three that is installed.
         """
-        from topkit.data.frames import dataset_columns, frame_of
+        from topkit.data.frames_out import dataset_columns, frame_of
 
         return frame_of(dataset_columns(self), backend or self.frame_backend)
 

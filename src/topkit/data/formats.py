@@ -57,7 +57,7 @@ def read_csv(
 
 def write_csv(data: Dataset, path: FilePath) -> None:
     """Write a table with a header (TSV if the name says so, ``.gz`` compresses); NaN is an empty field."""
-    from topkit.data.frames import dataset_columns
+    from topkit.data.frames_out import dataset_columns
 
     columns = dataset_columns(data)
     with text_writer(path) as stream:
@@ -76,7 +76,7 @@ def read_jsonl(path: FilePath, *, truth: Truth | str = "graded") -> Dataset:
 
 def write_jsonl(data: Dataset, path: FilePath) -> None:
     """Write one JSON object per document; NaN becomes null."""
-    from topkit.data.frames import dataset_columns
+    from topkit.data.frames_out import dataset_columns
 
     columns = {
         name: column if isinstance(column, list) else [_shortest(text) for text in _texts(column)]

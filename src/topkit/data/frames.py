@@ -1,13 +1,12 @@
-"""Data frames of any library (pandas, polars, Arrow tables) to values of topkit, and back.
+"""Data frames of any library (pandas, polars, Arrow tables) to values of topkit.
 
-narwhals reads and makes the frames, so no frame library is a dependency. Rows may be in any order: they are
+narwhals reads the frames, so no frame library is a dependency. Rows may be in any order: they are
 grouped by query, in the order in which the queries first occur, and keep their order within a query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from topkit.compute import require, thread_map
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
+from topkit.data.frames_out import BACKENDS
 from topkit.data.groups import Groups
 from topkit.data.judgments import GradeTable, Judgments
 from topkit.data.preference_columns import is_preference_table, preferences_of_rows
@@ -23,8 +23,6 @@ from topkit.data.run import Run
 from topkit.data.strings import Strings
 from topkit.data.truth import Truth
 
-BACKENDS = ("pandas", "polars", "pyarrow")
-"""The libraries that ``to_frame`` can return, in the order in which it looks for an installed one."""
 BLOCK_ROWS = 4096
 """Rows that are transposed at once: large enough for NumPy, small enough to stay near the caches."""
 QUERY = ("qid", "q_id", "query_id", "query-id", "query", "topic")
@@ -34,7 +32,6 @@ GRADE = ("label", "relevance", "rel", "grade", "score")
 """Names of columns in PyTerrier, ranx, ir_measures, BEIR and topkit; the first that exists is used."""
 
 
-# -- frames to values --------------------------------------------------------------------------------------
 def is_frame(value: object) -> bool:
     """Whether a value is a data frame or an Arrow table."""
     names = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "__narwhals_dataframe__")
@@ -271,39 +268,3 @@ def _matrix(columns: list[NDArray[Any]], rows: int, places: NDArray[np.int64] | 
 def _backend_of(table: Any) -> str:
     name = str(table.implementation.value)
     return name if name in BACKENDS else ""
-
-
-# -- values to frames --------------------------------------------------------------------------------------
-def frame_of(columns: Mapping[str, Any], backend: str | None = None) -> Any:
-    """A data frame of the backend's library with these columns."""
-    nw = require("narwhals", "frames")
-    chosen = backend or next(name for name in BACKENDS if find_spec(name) is not None)
-    if chosen not in BACKENDS:
-        raise InputError(f"unknown backend {chosen!r}", f"choose from {', '.join(BACKENDS)}")
-    require(chosen, "frames")
-    return nw.from_dict(dict(columns), backend=chosen).to_native()
-
-
-def dataset_columns(data: Dataset) -> dict[str, Any]:
-    """Column name → values: ``qid``, ``label``, ``doc_id`` and ``note`` if known, and the features."""
-    columns: dict[str, Any] = {"qid": [data.qids[q] for q in data.query_index.tolist()], "label": data.y}
-    for name, texts in (("doc_id", data.doc_ids), ("note", data.notes)):
-        if texts is not None:
-            columns[name] = texts.tolist()
-    names = data.names_of_features()
-    repeated = [name for i, name in enumerate(names) if name in columns or name in names[:i]]
-    if repeated:
-        raise InputError(f"the feature name {repeated[0]!r} would occur twice", "rename the feature")
-    return {**columns, **{name: np.ascontiguousarray(data.X[:, j]) for j, name in enumerate(names)}}
-
-
-def run_columns(run: Run) -> dict[str, Any]:
-    """The columns of PyTerrier: ``qid``, ``docno``, ``score`` and ``rank`` from 0; best first."""
-    query = np.repeat(np.arange(len(run.qids)), np.diff(run.ptr))
-    order = np.lexsort((-run.scores, query))
-    return {
-        "qid": [run.qids[q] for q in query.tolist()],
-        "docno": run.docs.take(order).tolist(),
-        "score": run.scores[order],
-        "rank": np.arange(len(query)) - run.ptr[query],
-    }

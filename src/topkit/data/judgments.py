@@ -20,20 +20,21 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 
 
 class Grade(NamedTuple):
-    """The grade of a document for a query."""
+    """The grade of a document for a query.
+
+    ``seconds``: how long the judgment took; ``time``: when it was made, in seconds since 1970.
+    """
 
     query: str
     doc: str
     grade: float
     assessor: str = ""
     seconds: float = nan
-    """How long the judgment took."""
     time: float = nan
-    """When it was made, in seconds since 1970."""
 
 
 class Preference(NamedTuple):
-    """The answer to "which of a and b is better for the query?"."""
+    """The answer to "which of a and b is better for the query?"; ``seconds`` and ``time`` as in Grade."""
 
     query: str
     a: str
@@ -41,9 +42,7 @@ class Preference(NamedTuple):
     answer: Answer
     assessor: str = ""
     seconds: float = nan
-    """How long the judgment took."""
     time: float = nan
-    """When it was made, in seconds since 1970."""
 
     @property
     def winner(self) -> str | None:

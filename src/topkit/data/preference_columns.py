@@ -83,9 +83,9 @@ class PreferenceColumns(NamedTuple):
         if a == b:
             raise InputError(f"document {a!r} is compared with itself", FORM, file=file, line=line)
         if answer is None:
-            given = row[self.winner if self.winner >= 0 else self.answer]
+            winner = row[self.winner if self.winner >= 0 else self.answer]
             raise InputError(
-                f"expected the winner {a!r}, {b!r} or 'tie', got {given!r}", FORM, file=file, line=line
+                f"expected the winner {a!r}, {b!r} or 'tie', got {winner!r}", FORM, file=file, line=line
             )
         assessor = _text(row[self.assessor]) if self.assessor >= 0 else ""
         seconds = _number(row[self.seconds], "seconds", file, line) if self.seconds >= 0 else nan

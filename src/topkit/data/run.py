@@ -66,9 +66,9 @@ class Run:
         """
         if not isinstance(results, Mapping):
             raise InputError(f"expected query → results, got {type(results).__name__}", RESULTS)
-        rows = [pair for query, found in results.items() for pair in _pairs(query, found)]
+        rows = [pair for query, documents in results.items() for pair in _pairs(query, documents)]
         ptr = np.zeros(len(results) + 1, np.int64)
-        np.cumsum([len(found) for found in results.values()], out=ptr[1:])
+        np.cumsum([len(documents) for documents in results.values()], out=ptr[1:])
         try:
             scores = np.array([score for _, score in rows], np.float64)
         except (TypeError, ValueError, OverflowError):
@@ -115,7 +115,7 @@ class Run:
 
         backend: see :meth:`topkit.Dataset.to_frame`.
         """
-        from topkit.data.frames import frame_of, run_columns
+        from topkit.data.frames_out import frame_of, run_columns
 
         return frame_of(run_columns(self), backend or self.frame_backend)
 

@@ -140,7 +140,7 @@ class Table:
 
         backend: ``pandas``, ``polars`` or ``pyarrow``; by default the first of them that is installed.
         """
-        from topkit.data.frames import frame_of
+        from topkit.data.frames_out import frame_of
 
         columns = zip(*self.rows, strict=True) if self.rows else ([] for _ in self.columns)
         return frame_of({name: list(v) for name, v in zip(self.named_columns, columns, strict=True)}, backend)

@@ -1,4 +1,4 @@
-"""Writing files: whole or not at all, where links point, with the permissions that the file had.
+"""Writing files: completely or not at all, to the target of a link, with the permissions of the old file.
 
 A regular file is written under a temporary name in its folder and renamed over the old one, so that readers
 and other writers always see a complete file. What is not a regular file (a pipe, a device, standard output)
@@ -162,7 +162,7 @@ def _regular_target(path: str | PathLike[str]) -> Path | None:
 
 
 def _descriptor(path: str | PathLike[str]) -> int | None:
-    """The open file that the path stands for: 1 for ``-`` and ``/dev/stdout``, N for ``/dev/fd/N``."""
+    """The file descriptor that the path names: 1 for ``-`` and ``/dev/stdout``, N for ``/dev/fd/N``."""
     name = os.fspath(path)
     known = {STANDARD_OUTPUT: 1, "/dev/stdout": 1, "/dev/stderr": 2}
     if name in known:

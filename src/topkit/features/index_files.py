@@ -57,7 +57,7 @@ _DAMAGE = (
 def replacing_index(place: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """A new folder for arrays and a dictionary for the description; they replace the index on success.
 
-    If the block fails, the old index stays and nothing of the new one is left.
+    If the block fails, the old index stays and the new one is removed.
     """
     with write_errors(place):
         is_new = not place.exists()

@@ -30,12 +30,12 @@ def read_queries(path: FilePath, *, field: str | None = None) -> dict[str, str]:
         return {str(place): text for place, text in enumerate(texts, 1)}
     queries: dict[str, str] = {}
     if start.startswith("<"):
-        found = _topic_queries(numbered, path, field)
+        entries = _topic_queries(numbered, path, field)
     elif start.startswith("{"):
-        found = _json_queries(numbered, path, field)
+        entries = _json_queries(numbered, path, field)
     else:
-        found = _tab_queries(numbered, path)
-    for number, name, text in found:
+        entries = _tab_queries(numbered, path)
+    for number, name, text in entries:
         if name in queries:
             raise InputError(
                 f"the query id {name!r} occurs twice", "give each query its own id", file=path, line=number

@@ -46,9 +46,9 @@ def dawid_skene(
     Skene, Applied Statistics 28(1), 1979.
     """
     n, workers = int(items.max()) + 1, int(judges.max()) + 1
-    said = np.zeros((n, classes))
-    np.add.at(said, (items, answers), 1.0)
-    posterior = said / said.sum(1, keepdims=True)
+    votes = np.zeros((n, classes))
+    np.add.at(votes, (items, answers), 1.0)
+    posterior = votes / votes.sum(1, keepdims=True)
     trace = Trace(max_steps, TOLERANCE)
     while True:
         counts = np.full((workers, classes, classes), smoothing)
@@ -103,11 +103,13 @@ def judge_consensus(preferences: Iterable[Preference], name: str = "consensus") 
     Which document of a pair is called the first is arbitrary, so every pair is counted in both orientations;
     the error rates are then the same for both.
 
-    >>> said = [Preference("q", f"x{i}", f"y{i}", "a", who) for i in range(20) for who in ("ann", "bob")]
-    >>> said += [Preference("q", f"x{i}", f"y{i}", "b" if i % 2 else "a", "model") for i in range(20)]
-    >>> found = judge_consensus(said)
-    >>> {p.answer for p in found.preferences}, found.abilities["model"].right < found.abilities["ann"].right
-    ({'a'}, True)
+    >>> answers = [Preference("q", f"x{i}", f"y{i}", "a", who) for i in range(20) for who in ("ann", "bob")]
+    >>> answers += [Preference("q", f"x{i}", f"y{i}", "b" if i % 2 else "a", "model") for i in range(20)]
+    >>> consensus = judge_consensus(answers)
+    >>> {preference.answer for preference in consensus.preferences}
+    {'a'}
+    >>> consensus.abilities["model"].right < consensus.abilities["ann"].right
+    True
     """
     judged = pairs_judged(preferences)
     if not judged:
@@ -123,10 +125,10 @@ def judge_consensus(preferences: Iterable[Preference], name: str = "consensus") 
     items, judges, answers_of = np.array(rows, np.int64).T
     result = dawid_skene(items, judges, answers_of, 3, SMOOTHING)
     best = result.posterior[::2].argmax(1)
-    told = np.bincount(judges, minlength=len(names)) // 2
+    answered = np.bincount(judges, minlength=len(names)) // 2
     abilities = {
         who: Ability(
-            int(told[i]),
+            int(answered[i]),
             float(result.confusion[i, FIRST, FIRST]),
             float(result.confusion[i, FIRST, SECOND]),
             float(result.confusion[i, TIE, TIE]),

@@ -10,7 +10,7 @@ from topkit.labelling.question import Question
 PLAYS = 6
 """Random continuations that are compared. A question in all of them does not depend on the answers."""
 HORIZON = 3
-"""How far a continuation goes, as a multiple of the questions wanted."""
+"""The length of a continuation, as a multiple of the number of questions wanted."""
 
 
 def foreseeable(labelling: Labelling, most: int = 16) -> list[Question]:

@@ -80,7 +80,7 @@ def simulated_study(
     (0.5); below 0.25 documents look equally irrelevant. In comparisons, gaps up to 0.9 are ties and the error
     rate decreases with the gap. In grading, the relevance is blurred by 0.4, because grades are harder to
     give, and each assessor has individual borders between the grades (shifted by a normal deviation of 0.25).
-    These are assumptions, chosen to resemble the paper's assessors; they prove nothing about people.
+    These are assumptions, chosen to resemble the paper's assessors; they are not evidence about people.
     Judgments take 5.51 and 13.87 seconds on average, as in the paper.
     """
     chance = Random(seed)

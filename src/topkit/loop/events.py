@@ -78,7 +78,7 @@ class Stopped:
 
 @dataclass(frozen=True)
 class Extended:
-    """The judges got more time; a loop that had stopped goes on."""
+    """The judges got more time; a loop that had stopped continues."""
 
     minutes: float
 

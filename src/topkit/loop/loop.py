@@ -106,7 +106,7 @@ class LabellingLoop:
         return self if place is None else self._at(self.events[:place])
 
     def extended(self, minutes: float) -> LabellingLoop:
-        """The loop with more time; one that has stopped goes on."""
+        """The loop with more time; a loop that has stopped continues."""
         _check_minutes(minutes, "the additional time")
         event = Extended(float(minutes))
         after = self._with((*self.events, event), self._state.add(event))

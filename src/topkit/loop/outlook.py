@@ -24,7 +24,7 @@ TESTED = 0.25
 SHARES = (1 / 3, 2 / 3, 1.0)
 """The shares of the other queries that are learned from."""
 FEWEST = 12
-"""With fewer labelled queries there is no expectation."""
+"""With fewer labelled queries, no gain is expected or reported."""
 STUDENT_T = 2.364624
 """The 97.5 % quantile of Student's t with SPLITS − 1 = 7 degrees of freedom."""
 

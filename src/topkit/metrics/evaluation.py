@@ -88,7 +88,7 @@ class Evaluation:
 
         backend: ``pandas``, ``polars`` or ``pyarrow``; by default the first of them that is installed.
         """
-        from topkit.data.frames import frame_of
+        from topkit.data.frames_out import frame_of
 
         return frame_of({"qid": list(self.qids), **self.per_query}, backend)
 

@@ -34,7 +34,7 @@ def query_blocks(
 ) -> tuple[NDArray[np.int64], list[slice]]:
     """Queries by ascending length, and slices of them that fill about ``size`` places each when padded.
 
-    Queries without documents are in a slice of their own.
+    Queries without documents are in a separate slice.
     """
     short = int(lengths.max(initial=0)) < 1 << 16
     by_length = np.argsort(lengths.astype(np.uint16) if short else lengths, kind="stable")  # radix sort

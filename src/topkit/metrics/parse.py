@@ -18,7 +18,7 @@ _SHAPE = re.compile(
 _TREC_DEPTH = re.compile(r"([A-Za-z][A-Za-z_]*)_(\d+)\Z")
 
 MAX_DEPTHS = 1000
-"""Most depths that one range may stand for; more is a typing mistake, and would take minutes."""
+"""Maximum number of depths in one range; more is a typing mistake, and would take minutes."""
 MAX_DEPTH_DIGITS = 9
 """Most digits of a depth: no list is longer than a billion documents."""
 
@@ -69,7 +69,7 @@ def metric(text: str | Metric | object) -> Metric:
 
 
 def parse_metrics(text: str | Metric | Iterable[object] | object) -> list[Metric]:
-    """Metrics from a list or a comma-separated text, without repeats; ``ndcg@1..10`` stands for ten.
+    """Metrics from a list or a comma-separated text, without repeats; ``ndcg@1..10`` is ten metrics.
 
     >>> parse_metrics("ndcg@1..3,err")
     [Metric('ndcg@1'), Metric('ndcg@2'), Metric('ndcg@3'), Metric('err')]
@@ -119,7 +119,7 @@ def _parse(text: str) -> list[Metric]:
         raise InputError(f"the depths of {text!r} are in descending order", f"write @{last}..{first}")
     if last - first >= MAX_DEPTHS:
         raise InputError(
-            f"{text!r} stands for {last - first + 1:,} metrics", f"name at most {MAX_DEPTHS:,} depths"
+            f"{text!r} is {last - first + 1:,} metrics", f"name at most {MAX_DEPTHS:,} depths"
         )
     return [_checked(name, depth, settings, text) for depth in range(first, last + 1)]
 

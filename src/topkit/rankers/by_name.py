@@ -29,9 +29,10 @@ from topkit.data.settings import settings_of as declared_settings
 from topkit.losses import LOSSES, Loss, loss
 from topkit.metrics import CONVENTIONS, metric
 from topkit.rankers.files import read_model
-from topkit.rankers.learner import Learner, Preparation
+from topkit.rankers.learner import Learner
 from topkit.rankers.names import MODELS, RANKERS
 from topkit.rankers.orders import drawn_job
+from topkit.rankers.preparation import Preparation
 from topkit.scorers import SCORERS, Job, Model, Scorer
 
 

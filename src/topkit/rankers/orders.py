@@ -70,7 +70,7 @@ def _with_top(job: Job, k: int) -> tuple[Job, int]:
 
 
 def _keys(data: Dataset, seed: int) -> NDArray[np.uint64]:
-    """A random number per document that depends on nothing but the seed and the ids."""
+    """A random number per document that depends only on the seed and the ids."""
     names = data.names_of_documents()
     ids = np.empty(len(data), np.uint64)
     for qid, rows in data:

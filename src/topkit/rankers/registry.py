@@ -98,7 +98,7 @@ RANKERS.update(
             "listnet",
             "any loss with any scorer: set loss=NAME",
             any_loss=True,
-            use="Use it for any loss that has no ranker of its own. Not for the losses that have one: "
+            use="Use it for any loss without a separate ranker. Not for the losses that have one: "
             "their names say what was trained.",
         ),
         "ranksvm": RankSVM,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from topkit.compute import Report, silent
 
 NO_NUMBER = float("nan")
-"""The value of a report that has nothing to show but its text and its steps."""
+"""The value of a report that shows only its text and its steps."""
 
 
 @contextmanager

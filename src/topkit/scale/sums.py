@@ -21,8 +21,8 @@ from topkit.data.partitions import Partition, Plan
 from topkit.data.streaming import queries_between, stream_dataset
 from topkit.losses import loss
 from topkit.losses.base import Objective
-from topkit.rankers.learner import Preparation
 from topkit.rankers.orders import drawn_order, drawn_top, has_different_labels
+from topkit.rankers.preparation import Preparation
 from topkit.scale.scratch import scratch
 from topkit.scorers import Floats, Report, silent
 

@@ -15,7 +15,7 @@ from topkit.compute.cluster import Cluster, Kept
 from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
 from topkit.losses import loss
-from topkit.rankers.learner import Preparation
+from topkit.rankers.preparation import Preparation
 from topkit.scale.sums import Recipe
 from topkit.scorers import Floats, Job, Trees, TreeScorer
 from topkit.scorers.trees import settings_for

@@ -85,7 +85,7 @@ class Model(ABC):
 
     @property
     def remark(self) -> str:
-        """A few words for the summary line of ``topkit train``; empty if there is nothing to say."""
+        """A few words for the summary line of ``topkit train``; empty by default."""
         return ""
 
     @property
@@ -105,7 +105,7 @@ class Model(ABC):
         return None
 
     def weights_of_features(self, features: int) -> tuple[str, Floats] | None:
-        """What the model itself says about the weight of each feature, and its name; None if nothing."""
+        """The name and the values of the model's own feature weights; None if it has none."""
         return None
 
     def parts(self) -> Parts:

@@ -17,6 +17,10 @@ from topkit.scorers.tree_text import TreeText, checked_trees
 
 SMALL = 20_000
 """Up to this many documents, one thread grows the trees: more would mostly wait for each other."""
+LEAST_CURVATURE = 1e-7
+"""The least sum of curvature in a leaf, in units of the mean per document. LightGBM estimates the number of
+documents on each side of a split from the curvature. If that is very uneven, a side without documents, whose
+curvature is a rounding error, may appear to have some, and LightGBM fails."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,8 @@ class TreeScorer:
             "objective": "none",
             "num_threads": threads_for(len(train)),
         }
-        data = lightgbm.Dataset(train.X, label=np.zeros(len(train)), free_raw_data=False)
+        binning = binning_for(self.min_leaf)
+        data = lightgbm.Dataset(train.X, label=np.zeros(len(train)), params=binning, free_raw_data=False)
         booster = lightgbm.Booster(settings, data)
         scores = np.zeros(len(train))
         valid_scores = np.zeros(0 if valid is None else len(valid))
@@ -163,7 +168,7 @@ def settings_for(scorer: TreeScorer, seed: int) -> dict[str, Any]:
         "num_leaves": scorer.leaves,
         "learning_rate": scorer.rate,
         "min_data_in_leaf": scorer.min_leaf,
-        "min_sum_hessian_in_leaf": 0.0,
+        "min_sum_hessian_in_leaf": LEAST_CURVATURE,
         "lambda_l2": scorer.l2,
         "bagging_fraction": scorer.bagging,
         "bagging_freq": 1 if scorer.bagging < 1 else 0,
@@ -173,6 +178,15 @@ def settings_for(scorer: TreeScorer, seed: int) -> dict[str, Any]:
         "force_row_wise": True,
         "verbosity": -1,
     }
+
+
+def binning_for(min_leaf: int) -> dict[str, Any]:
+    """How LightGBM bins features.
+
+    It drops features that cannot be split into two leaves of ``min_leaf`` documents. By default, for leaves
+    of 20 documents; then very small data would have no features.
+    """
+    return {"min_data_in_leaf": min_leaf, "min_data_in_bin": min(min_leaf, 3), "verbosity": -1}
 
 
 def threads_for(rows: int) -> int:

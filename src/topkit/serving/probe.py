@@ -1,4 +1,4 @@
-"""A trial of a model file in a process of its own.
+"""A trial of a model file in a separate process.
 
 Tree models are read and scored by LightGBM, whose native code can crash or loop for ever on a damaged file
 that passes all checks. The service tries such a file here first, so that only this process ends.

@@ -142,8 +142,8 @@ def spoken(name: str) -> str:
 def _docstring(module: str, attribute: str = "") -> str:
     """The docstring of a module or of one of its members; empty if this Python lacks it."""
     try:
-        found = import_module(module)
-        return getdoc(getattr(found, attribute) if attribute else found) or ""
+        imported = import_module(module)
+        return getdoc(getattr(imported, attribute) if attribute else imported) or ""
     except (ImportError, AttributeError):
         return ""
 

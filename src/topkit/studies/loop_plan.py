@@ -73,13 +73,13 @@ def expected_table(plan: Plan, seeds: Sequence[int], metric: str, report: Report
             "use graded data that is similar to yours",
         )
     done = stepper(report, len(seeds) * 2 * STEPS)
-    found: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    values_at: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for seed in seeds:
         for name, step, queries, value in _simulated(plan, seed, metric):
-            found.setdefault((name, step), []).append((queries, value))
+            values_at.setdefault((name, step), []).append((queries, value))
             done()
     rows = []
-    for (name, step), values in found.items():
+    for (name, step), values in values_at.items():
         mean, low, high = mean_interval([value for _, value in values])
         rows.append((name, _minutes(plan, step), float(np.mean([q for q, _ in values])), mean, low, high))
     notes = (

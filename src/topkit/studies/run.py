@@ -21,7 +21,7 @@ import numpy as np
 from topkit.compute import NotConverged, Report, run_cells, silent
 from topkit.data import InputError
 from topkit.data.files import text_writer
-from topkit.data.frames import frame_of
+from topkit.data.frames_out import frame_of
 from topkit.metrics import metric
 from topkit.reporting.tables import ScoreTable
 from topkit.studies.cell import Cell, Outcome

@@ -29,7 +29,7 @@ RANKERS = """
 
 METRICS = """
 # The first measure is the headline. Settings are chosen by it unless choose names another measure.
-# "ndcg@1..10" stands for ten measures.
+# "ndcg@1..10" means ten measures.
 """
 
 

@@ -84,12 +84,12 @@ def _loss(name: str, data: Dataset) -> None:
     bound = loss(name).on(data.y, data.ptr)
     bound(scores)
     bound.with_curvature(scores)
-    long = _long_list()  # long lists have kernels of their own
+    long = _long_list()  # long lists have separate kernels
     loss(name).on(long.y, long.ptr)(long.X[:, 0].astype(np.float64))
     if "pairs" in loss(name).settings:
-        given = loss(name, pairs="given").on(_preferences(data), data.ptr)
-        given(scores)
-        given.with_curvature(scores)
+        on_pairs = loss(name, pairs="on_pairs").on(_preferences(data), data.ptr)
+        on_pairs(scores)
+        on_pairs.with_curvature(scores)
 
 
 def _long_list(length: int = 600) -> Dataset:

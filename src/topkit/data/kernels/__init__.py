@@ -7,7 +7,7 @@ message. The statuses are here, because this file does not import Numba.
 from __future__ import annotations
 
 OK, BAD_LABEL, NO_QUERY, BAD_PAIR, BAD_INDEX, UNSORTED, BAD_VALUE, FEW_FIELDS, BAD_SCORE = range(9)
-"""The text is scanned, or what is wrong in the line where the scanner stopped."""
+"""Status of a scan: success, or the problem of the line where the scanner stopped."""
 
 MORE_FEATURES, MORE_EXACT = range(9, 11)
 """The matrix has too few columns, or ``exact`` too few rows: give more and scan again."""

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
-from topkit.fusion.mallows.em import EXACT_LIMIT, Draw, Estimate, Problem, Sampler, Sampling, fit_mallows
+from topkit.fusion.mallows.em import (
+    EXACT_LIMIT,
+    Draw,
+    Estimate,
+    MallowsFit,
+    Problem,
+    Sampler,
+    Sampling,
+    fit_mallows,
+)
 from topkit.fusion.pairs import Depth, in_cut, with_rest
 from topkit.fusion.positional import borda_points, weighted_total
 from topkit.fusion.result import Outcome, Progress, across_queries
@@ -21,25 +30,33 @@ DRAWS = 200
 """Samples of each chain that estimate places: with two chains the error of a probability is below 0.03."""
 
 
+Chains = Annotated[int, Setting("Metropolis chains per query.", low=1)]
+Sweeps = Annotated[int, Setting("Steps of a chain, as a multiple of the pool size.", low=1)]
+Tolerance = Annotated[float, Setting("Relative change at which EM stops.", low=0.0)]
+MaxSteps = Annotated[int, Setting("Largest number of EM steps.", low=0)]
+Inference = Annotated[
+    str,
+    Setting(
+        "How documents are ordered once θ is known: by their expected place in sampled centres, or by "
+        "the Borda count weighted exp(−θ).",
+        choices=INFERENCES,
+    ),
+]
+Places = Annotated[bool, Setting("Whether to keep the probabilities of places.")]
+
+
 @across_queries
 def mallows(
     ballots: Ballots,
     *,
     depth: Depth = 100,
     estimate: Estimate = "metropolis",
-    chains: Annotated[int, Setting("Metropolis chains per query.", low=1)] = 2,
-    sweeps: Annotated[int, Setting("Steps of a chain, as a multiple of the pool size.", low=1)] = 10,
-    tolerance: Annotated[float, Setting("Relative change at which EM stops.", low=0.0)] = 1e-4,
-    max_steps: Annotated[int, Setting("Largest number of EM steps.", low=0)] = 100,
-    inference: Annotated[
-        str,
-        Setting(
-            "How documents are ordered once θ is known: by their expected place in sampled centres, or by "
-            "the Borda count weighted exp(−θ).",
-            choices=INFERENCES,
-        ),
-    ] = "sampled",
-    places: Annotated[bool, Setting("Whether to keep the probabilities of places.")] = False,
+    chains: Chains = 2,
+    sweeps: Sweeps = 10,
+    tolerance: Tolerance = 1e-4,
+    max_steps: MaxSteps = 100,
+    inference: Inference = "sampled",
+    places: Places = False,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -82,24 +99,36 @@ def mallows(
         progress=progress,
     )
     if inference == "borda":
-        weights = np.exp(-fit.theta)
-        inner = weighted_total(cut, borda_points(cut), weights)
-        learnt = {"weight": weights, "theta": fit.theta}
-        return Outcome(with_rest(ballots, cut, inner, weights), learnt, fit.trace, fit.converged)
+        return _by_borda_count(ballots, cut, fit)
+    return _by_expected_place(ballots, cut, problem, fit, Sampling(chains, sweeps, seed + 1), places)
+
+
+def _by_borda_count(ballots: Ballots, cut: Ballots, fit: MallowsFit) -> Outcome:
+    """Documents by the Borda count weighted exp(−θ)."""
+    weights = np.exp(-fit.theta)
+    inner = weighted_total(cut, borda_points(cut), weights)
+    learnt = {"weight": weights, "theta": fit.theta}
+    return Outcome(with_rest(ballots, cut, inner, weights), learnt, fit.trace, fit.converged)
+
+
+def _by_expected_place(
+    ballots: Ballots, cut: Ballots, problem: Problem, fit: MallowsFit, sampling: Sampling, places: bool
+) -> Outcome:
+    """Documents by their expected place in sampled centres."""
     weights = np.abs(fit.theta) if fit.theta.any() else np.ones(cut.n_rankers)
-    sampler = Sampler(problem, problem.borda_orders(weights), Sampling(chains, sweeps, seed + 1))
-    draws = sampler.draw(fit.theta, DRAWS, thin=sweeps, places=True)
-    total = DRAWS * chains
+    sampler = Sampler(problem, problem.borda_orders(weights), sampling)
+    draws = sampler.draw(fit.theta, DRAWS, thin=sampling.sweeps, places=True)
+    total = DRAWS * sampling.chains
     inner = np.zeros(len(cut.rows))
     for q, (_, counts, _, _) in enumerate(draws):
-        inner[cut.doc_ptr[q] : cut.doc_ptr[q + 1]] = _by_expected_place(counts) / total
+        inner[cut.doc_ptr[q] : cut.doc_ptr[q + 1]] = _place_points(counts) / total
     return Outcome(
         with_rest(ballots, cut, inner, weights),
         {"weight": weights, "theta": fit.theta},
         fit.trace,
         fit.converged,
         _probabilities(ballots, cut, [counts for _, counts, _, _ in draws], total) if places else None,
-        _diagnostics(draws, chains),
+        _diagnostics(draws, sampling.chains),
     )
 
 
@@ -113,7 +142,7 @@ def _diagnostics(draws: list[Draw], chains: int) -> dict[str, float]:
     }
 
 
-def _by_expected_place(counts: NDArray[np.int64]) -> Floats:
+def _place_points(counts: NDArray[np.int64]) -> Floats:
     """Σ over samples of length + 1 − place, for the documents with the largest sums; 0 for the others.
 
     A document that few samples had at the end of the list is better estimated by its Borda points.

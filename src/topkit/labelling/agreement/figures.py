@@ -52,9 +52,9 @@ def _agreement(part: str, pairs: JudgedPairs) -> Iterator[Figure]:
     table = agreement(pairs)
     yield part, "agreement", table.overall
     yield part, "agreement_without_ties", table.without_ties
-    for said, row in zip(NAMES, table.rows, strict=True):
+    for answer, row in zip(NAMES, table.rows, strict=True):
         for other, share in zip(NAMES, row, strict=True):
-            yield part, f"P({other} | {said})", float(share)
+            yield part, f"P({other} | {answer})", float(share)
     chance = beyond_chance(pairs)
     yield part, "fleiss_kappa", chance.fleiss
     yield part, "krippendorff_alpha_nominal", chance.alpha

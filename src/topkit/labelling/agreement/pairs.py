@@ -33,8 +33,8 @@ def pairs_judged(preferences: Iterable[Preference]) -> JudgedPairs:
     Two documents are the same pair in either order; a "bad" mark is a loss. Repeated answers of one assessor
     say nothing about the agreement between assessors, so only the last one counts.
 
-    >>> said = [("x", "y", "b", "ann"), ("y", "x", "bad-a", "bob"), ("y", "x", "b", "ann")]
-    >>> pairs_judged(Preference("q", a, b, answer, who) for a, b, answer, who in said)
+    >>> answers = [("x", "y", "b", "ann"), ("y", "x", "bad-a", "bob"), ("y", "x", "b", "ann")]
+    >>> pairs_judged(Preference("q", a, b, answer, who) for a, b, answer, who in answers)
     {Pair(query='q', a='x', b='y'): {'ann': 0, 'bob': 0}}
     """
     judged: JudgedPairs = {}

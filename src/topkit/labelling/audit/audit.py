@@ -156,8 +156,8 @@ def _finding(
 ) -> Finding:
     if not estimate.measured:
         return Finding(name, estimate, "unknown", "not measured")
-    found = level(estimate)
-    return Finding(name, estimate, found, meanings[found])
+    severity = level(estimate)
+    return Finding(name, estimate, severity, meanings[severity])
 
 
 def audit(

@@ -155,10 +155,10 @@ def with_people(preferences: Iterable[Preference], judged: JudgedPairs) -> tuple
     same_decided: list[float] = []
     answers_of = {(p.query, frozenset((p.a, p.b))): (p, answers) for p, answers in judged.items()}
     for preference in preferences:
-        found = answers_of.get((preference.query, frozenset((preference.a, preference.b))))
-        if found is None:
+        same_pair = answers_of.get((preference.query, frozenset((preference.a, preference.b))))
+        if same_pair is None:
             continue
-        pair, answers = found
+        pair, answers = same_pair
         winner = preference.winner
         judge = TIE if winner is None else FIRST if winner == pair.a else SECOND
         for person in answers.values():
@@ -204,7 +204,7 @@ class Calibration(NamedTuple):
 
 
 def calibration(trials: Iterable[Trial], opinions: Opinions) -> Calibration:
-    """Confidence against agreement with most people, for answers that have a confidence and are no ties."""
+    """Confidence against agreement with most people, for answers that have a confidence and are not ties."""
     gaps: list[float] = []
     points: list[tuple[float, float]] = []
     for pair, group in by_pair(trials).items():

@@ -43,7 +43,7 @@ def approximate_tokens(text: str) -> int:
 
 
 def cut(text: str, longest: int, count: Callable[[str], int] = approximate_tokens, note: str = CUT) -> str:
-    """The start of a text with at most ``longest`` tokens, and a note that says that it goes on.
+    """The start of a text with at most ``longest`` tokens, and a note that the text continues.
 
     >>> cut("one two three four five", 3)
     'one two\\n[the document goes on: 2 of about 6 tokens are shown]'
@@ -81,7 +81,7 @@ class Prompt:
     grade: str = GRADE
     """The question about one document."""
     again: str = AGAIN
-    """What is said after a reply that could not be understood."""
+    """The message after a reply that could not be understood."""
     _: KW_ONLY
     criteria: str = ""
     """What counts as relevant, in your words; it is added to the rules."""
@@ -105,12 +105,12 @@ class Prompt:
         answers = {*(str(number) for number in range(1, 100)), "tie", "bad-1", "bad-2", *GRADES}
         for word, answer in self.words.items():
             if answer not in answers:
-                problem = f"the word {word!r} of the prompt stands for the unknown answer {answer!r}"
+                problem = f"the word {word!r} of the prompt means the unknown answer {answer!r}"
                 raise InputError(problem, f"choose from 1, 2, …, tie, bad-1, bad-2, {', '.join(GRADES)}")
         for number, example in enumerate(self.examples, 1):
             if not {"query", "documents", "answer"} <= set(example):
                 problem = f"example {number} of the prompt needs query, documents and answer"
-                raise InputError(problem, f"got {', '.join(example) or 'nothing'}")
+                raise InputError(problem, f"got {', '.join(example) or 'no names'}")
 
     @classmethod
     def read(cls, path: FilePath) -> Prompt:

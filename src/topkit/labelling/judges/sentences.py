@@ -89,9 +89,9 @@ def _number(reference: str) -> str:
     digits = re.search(r"\d+", reference)
     if digits:
         return digits[0]
-    found = [ORDINALS[word] for word in re.findall(r"[a-z]+", reference.lower()) if word in ORDINALS]
+    ordinals = [ORDINALS[word] for word in re.findall(r"[a-z]+", reference.lower()) if word in ORDINALS]
     # "the second one" is document 2: "one" stands for the noun
-    return found[0] if found else ""
+    return ordinals[0] if ordinals else ""
 
 
 def _preferred(sentence: str, reference: str, words: Mapping[str, str]) -> Iterator[str]:
@@ -122,10 +122,10 @@ def _irrelevant(sentence: str, reference: str) -> Iterator[str]:
 
 def _only_word(text: str, words: Mapping[str, str]) -> str | None:
     """The answer if exactly one of the words occurs, and not after a negation ("not good")."""
-    found: set[str] = set()
+    answers: set[str] = set()
     for word, answer in words.items():
         for match in re.finditer(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text, re.IGNORECASE):
             if _NEGATION.search(text[max(0, match.start() - 40) : match.start()]):
                 return None
-            found.add(answer)
-    return found.pop() if len(found) == 1 else None
+            answers.add(answer)
+    return answers.pop() if len(answers) == 1 else None

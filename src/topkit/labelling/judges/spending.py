@@ -29,7 +29,7 @@ class Prices(NamedTuple):
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that a run may spend; None is no limit. Replies from the cache are free."""
+    """The most that a run may spend; None means no limit. Replies from the cache are free."""
 
     requests: int | None = None
     tokens: int | None = None

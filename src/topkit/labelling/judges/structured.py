@@ -62,7 +62,7 @@ def read_completion(body: bytes, choices: Iterable[str]) -> Reply:
 def answer_probability(tokens: Sequence[Mapping[str, Any]], choices: Iterable[str]) -> float | None:
     """The probability of the last token that is one of the choices, among the choices offered there.
 
-    The choices that start with the same token ("bad-1" and "bad-2") cannot be told apart and count together.
+    Choices that start with the same token ("bad-1" and "bad-2") cannot be distinguished and count together.
 
     >>> content = [{"token": " 1", "logprob": -0.1, "top_logprobs": [
     ...     {"token": " 1", "logprob": -0.105}, {"token": "2", "logprob": -2.303}]}]

@@ -15,12 +15,12 @@ from topkit.labelling.question import Question
 OnAnswer = Callable[[str, Labelling], object]
 """Called with the query and its labelling after each answer; from any thread."""
 PATIENCE = 8
-"""After a look ahead that finds nothing, the next one follows after this many answers at most."""
+"""After a look ahead without new questions, the next one follows after at most this many answers."""
 
 
 @runtime_checkable
 class ConcurrentJudge(Protocol):
-    """A judge that may be asked from several threads, and told early which questions will come."""
+    """A judge that may be asked from several threads, and that may learn early which questions will come."""
 
     concurrency: int
 

@@ -89,7 +89,7 @@ def listmle(scores: Floats, choices: Choices, ptr: Ints, *, curved: bool) -> Blo
     label is unknown and adds nothing, so the loss does not depend on the order of rows. Linear in the length
     of the list after the labels are sorted once. Xia et al., ICML 2008.
 
-    Use it first for grades and full orders: it had the highest NDCG on MQ2008. Not for long lists of which
+    Use it first for grades and full orders: it has the highest NDCG on MQ2008. Not for long lists of which
     only the top was ordered; `topk-listmle` ignores the rest.
     """
     from topkit.losses.listwise import kernels

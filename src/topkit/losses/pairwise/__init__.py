@@ -118,7 +118,7 @@ def squared_hinge(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> B
 def exponential(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:
     """Exponential: φ(m) = e^(−m), the loss of RankBoost; linear in the sorted list, because it factorises.
 
-    Scores more than 300 from the middle of their query's range are clipped, so nothing overflows.
+    Scores more than 300 from the middle of their query's range are clipped, so that no value overflows.
     Freund et al., JMLR 2003.
 
     Use it for long lists, where its cost does not depend on the number of pairs. Not if labels have errors:
@@ -169,9 +169,9 @@ def _sum_over_pairs(
     name: str, scores: Floats, pairs: Pairs, ptr: Ints, curved: bool, steepness: float = 1.0
 ) -> Block:
     """Choose the fastest kernel for these pairs; a kernel that is not needed is not compiled."""
-    from topkit.losses.pairwise.kernels import sweeps, visits
+    from topkit.losses.pairwise.kernels import margins, sweeps, visits
 
-    phi = getattr(visits, name)
+    phi = getattr(margins, name)
     if isinstance(pairs, ListedPairs):
         return visits.listed_kernel(phi)(scores, pairs, ptr, steepness, curved)
     if len(pairs.gap_labels):

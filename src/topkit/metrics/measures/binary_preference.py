@@ -10,7 +10,7 @@ from topkit.metrics.measure import Depths, Rel
 from topkit.metrics.measures.relevant_found import least_relevant, over
 
 _SMALL = 1e-5
-"""Keeps the share of relevant documents defined where nothing was judged; the value of trec_eval."""
+"""Keeps the share of relevant documents defined if no document was judged; the value of trec_eval."""
 
 
 def bpref(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:

@@ -90,9 +90,9 @@ def learn_utility(rated: Iterable[tuple[Page, bool]]) -> LearnedUtility:
         gradient: Floats = inputs.T @ (1.0 / (1.0 + np.exp(-scores)) - satisfied) + prior
         return value, gradient
 
-    found = minimize(objective, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-8}).x
-    slopes = found[1:] / deviation
-    return LearnedUtility(float(found[0] - slopes @ mean), float(slopes[0]), float(slopes[1]))
+    solution = minimize(objective, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-8}).x
+    slopes = solution[1:] / deviation
+    return LearnedUtility(float(solution[0] - slopes @ mean), float(slopes[0]), float(slopes[1]))
 
 
 def useful_places(

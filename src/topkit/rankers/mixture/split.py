@@ -17,7 +17,7 @@ from topkit.scorers import Floats, Job
 Ints = NDArray[np.int64]
 
 FEWEST_QUERIES = 5
-"""With fewer queries there is nothing to hold back, so all of them train and calibrate."""
+"""With fewer queries, none are held back: all of them train and calibrate."""
 
 
 @dataclass(frozen=True)

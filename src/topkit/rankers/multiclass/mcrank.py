@@ -202,7 +202,8 @@ class McRank:
             problems = [((targets > cut).astype(int), {"objective": "binary"}) for cut in range(classes - 1)]
         rows = weights > 0
         X, row_weights = job.train.X[rows], weights[rows]
-        binning = {"min_data_in_bin": 1, "verbosity": -1}  # otherwise very small data has no splits
+        # otherwise very small data has no splits
+        binning = {"min_data_in_leaf": self.min_leaf, "min_data_in_bin": 1, "verbosity": -1}
         return [
             lightgbm.Booster(
                 {**shared, **objective},

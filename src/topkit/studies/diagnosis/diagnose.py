@@ -39,7 +39,9 @@ class _Help:
     old: Floats
     new: Floats
     features: tuple[str, ...]
+    """Names of the columns."""
     meaning: str
+    """How the numbers were computed, for the report."""
 
 
 def diagnose(

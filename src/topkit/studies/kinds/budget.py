@@ -1,4 +1,4 @@
-"""budget: what is an hour of an assessor worth: top-k preferences, by each strategy, or five grades?
+"""budget: is an hour of an assessor better spent on top-k preferences, by each strategy, or on five grades?
 
 Training queries are labelled one after the other, in random order, by simulated assessors (see
 :mod:`topkit.studies.assessors`) until the minutes are spent. A ranker learns from the queries labelled by
@@ -20,24 +20,23 @@ from topkit.data.truth import GRADED, Truth
 from topkit.rankers import ranker
 from topkit.studies.assessors import Floats, Noise, calibrated, labels_of
 from topkit.studies.cell import Cell, Outcome
-from topkit.studies.fits import Fit, fit_cell, measure_test, turns
+from topkit.studies.fits import fit_cell, turns
 from topkit.studies.full_orders import check_full_orders, training_relevance
 from topkit.studies.kind import Code, Kind
 from topkit.studies.kinds.budget_settings import GRADES, Settings
 from topkit.studies.kinds.budget_show import show
+from topkit.studies.minutes import MinutesFit, mean_measures, minute_columns
 from topkit.studies.sources import FoldData, load
 from topkit.studies.spec import Study
 
 
 @dataclass(frozen=True)
-class BudgetFit(Fit):
+class BudgetFit(MinutesFit):
     """A labelling by one strategy, and a fit for each budget."""
 
     strategy: str
     agreement: float
     agreement_of_grades: float
-    minutes: tuple[int, ...]
-    k: int
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[BudgetFit]]:
@@ -48,18 +47,15 @@ def cells(study: Study[Settings]) -> Iterator[Cell[BudgetFit]]:
     plan += [(strategy, lower) for lower in settings.sweep for strategy in settings.sweep_strategies]
     for turn, contestant in product(turns(study), study.rankers):
         for strategy, agreement in dict.fromkeys(plan):
-            yield fit_cell(
-                study,
-                turn,
-                contestant,
-                {"ranker": contestant.name, "strategy": strategy, "agreement": agreement},
-                BudgetFit,
-                strategy=strategy,
-                agreement=agreement,
-                agreement_of_grades=settings.agreement_of_grades,
-                minutes=tuple(sorted(settings.minutes)),
-                k=settings.k,
-            )
+            factors = {"ranker": contestant.name, "strategy": strategy, "agreement": agreement}
+            more = {
+                "strategy": strategy,
+                "agreement": agreement,
+                "agreement_of_grades": settings.agreement_of_grades,
+                "minutes": tuple(sorted(settings.minutes)),
+                "k": settings.k,
+            }
+            yield fit_cell(study, turn, contestant, factors, BudgetFit, **more)
 
 
 def compute(cell: Cell[BudgetFit]) -> Outcome:
@@ -70,22 +66,18 @@ def compute(cell: Cell[BudgetFit]) -> Outcome:
     values, pairs = training_relevance(work.data, tuple(sorted(cell.files.items())), work.k)
     noise = calibrated(train, values, pairs, work.agreement, work.agreement_of_grades)
     labelled = _label(work, train, values, noise)
-    columns: dict[str, list[object]] = {"minutes": [], "metric": [], "value": []}
+    measurements = []
     for minutes in work.minutes:
         queries = int(np.searchsorted(labelled.spent, minutes, side="right"))
-        measures = {"queries": float(queries)}
-        if queries:
-            measures |= _test(work, labelled.first(queries, train, work), data)
-        columns["minutes"] += [minutes] * len(measures)
-        columns["metric"] += measures
-        columns["value"] += measures.values()
+        means = _test(work, labelled.first(queries, train, work), data) if queries else {}
+        measurements.append((minutes, {"queries": float(queries), **means}))
     spent = labelled.spent
     facts = {
         "minutes per query": spent[-1] / len(spent),
         "noise": [noise.comparing, noise.grading],
         "all labelled after": spent[-1] if len(spent) == train.n_queries else None,
     }
-    return Outcome(columns, facts)
+    return Outcome(minute_columns(measurements), facts)
 
 
 @dataclass(frozen=True)
@@ -125,10 +117,7 @@ def _label(work: BudgetFit, train: Dataset, values: Floats, noise: Noise) -> _La
 def _test(work: BudgetFit, train: Dataset, data: FoldData) -> dict[str, float]:
     """Metric → its mean over the test queries, for a ranker fitted on these queries."""
     fitted = ranker(work.ranker, **{"seed": work.seed, **work.settings}).fit(train)
-    ordered, graded = data.learn.test, data.labelled.test
-    scores = fitted.ordering_scores(graded)
-    per_query = measure_test(ordered, graded, scores, work.metrics, work.convention, work.seed)
-    return {name: float(values.mean()) for name, values in per_query.items()}
+    return mean_measures(work, data, fitted.ordering_scores(data.labelled.test), work.seed)
 
 
 BUDGET = Kind(

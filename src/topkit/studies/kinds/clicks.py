@@ -54,12 +54,16 @@ class MixSweep:
     """A fit on one fold that is measured at every λ. Files are named by fingerprint."""
 
     fold: int
+    """From 1; its graded queries are measured."""
     seed: int
     pages: tuple[str, ...]
     graded: str
+    """Pages with grades."""
     folds: int
     mixes: tuple[float, ...]
+    """Values of λ."""
     memory: float
+    """Prior deviation of memory weights."""
     metrics: tuple[str, ...]
 
 

@@ -97,20 +97,20 @@ def cells(study: Study[Settings]) -> Iterator[Cell[Fused]]:
 
 def fusion_methods(settings: Settings) -> dict[str, tuple[str, dict[str, Any]]]:
     """Name in the table → method and its settings, checked: the plain methods, then the variants."""
-    found: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in settings.methods}
+    variants: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in settings.methods}
     for name, table in settings.variants.items():
         if not isinstance(table, Mapping) or not isinstance(table.get("method"), str):
             raise InputError(
                 f"the variant {name!r} needs a method",
                 f'write variants."{name}" = {{ method = "mallows", … }}',
             )
-        if name in found:
+        if name in variants:
             raise InputError(f"two methods have the name {name!r}", "give the variant a different name")
         method = table["method"]
         chosen = {key: value for key, value in table.items() if key != "method"}
         known = settings_of(lookup(AGGREGATORS, method, "fusion method"))
-        found[name] = method, check_settings(known, chosen, f"fusion method {method!r}")
-    return found
+        variants[name] = method, check_settings(known, chosen, f"fusion method {method!r}")
+    return variants
 
 
 def compute(cell: Cell[Fused]) -> Outcome:

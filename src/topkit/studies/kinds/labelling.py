@@ -46,9 +46,12 @@ class Simulated:
 
     strategy: str
     n: int
+    """Documents per list."""
     k: int
     error: float
+    """Share of wrong answers."""
     orders: int
+    """Random true orders."""
     seed: int
 
 

@@ -18,12 +18,13 @@ from topkit.loop import LabellingLoop, LoopSettings
 from topkit.rankers import Learner, ranker
 from topkit.studies.assessors import AGREEMENT, Floats, Noise, calibrated, relevance
 from topkit.studies.cell import Cell, Outcome
-from topkit.studies.fits import Fit, fit_cell, measure_test, turns
+from topkit.studies.fits import fit_cell, turns
 from topkit.studies.full_orders import check_full_orders, training_relevance
 from topkit.studies.kind import Code, Kind
 from topkit.studies.kinds.loop_settings import LOOP, PLANS, PUBLISHED, Settings
 from topkit.studies.kinds.loop_show import show
 from topkit.studies.loop_runs import Moment, RelevanceJudge, loop_moments, published_moments, true_agreement
+from topkit.studies.minutes import MinutesFit, mean_measures, minute_columns
 from topkit.studies.sources import FoldData, load
 from topkit.studies.spec import Study
 
@@ -32,13 +33,12 @@ HOUR = 60
 
 
 @dataclass(frozen=True)
-class LoopFit(Fit):
-    """A labelling by one plan, with a measurement at each of these minutes."""
+class LoopFit(MinutesFit):
+    """A labelling by one plan."""
 
     plan: str
     error: float
-    minutes: tuple[int, ...]
-    k: int
+    """Share of wrong answers."""
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[LoopFit]]:
@@ -49,17 +49,10 @@ def cells(study: Study[Settings]) -> Iterator[Cell[LoopFit]]:
     steps = {PUBLISHED: 2 * settings.every} | dict.fromkeys(settings.plans, settings.every)
     for turn, contestant in product(turns(study), study.rankers):
         for error, (plan, end) in product(settings.errors, ends.items()):
-            yield fit_cell(
-                study,
-                turn,
-                contestant,
-                {"ranker": contestant.name, "plan": plan, "error": error},
-                LoopFit,
-                plan=plan,
-                error=error,
-                minutes=tuple(range(steps[plan], end + 1, steps[plan])),
-                k=settings.k,
-            )
+            factors = {"ranker": contestant.name, "plan": plan, "error": error}
+            minutes = tuple(range(steps[plan], end + 1, steps[plan]))
+            more = {"plan": plan, "error": error, "minutes": minutes, "k": settings.k}
+            yield fit_cell(study, turn, contestant, factors, LoopFit, **more)
 
 
 def compute(cell: Cell[LoopFit]) -> Outcome:
@@ -71,15 +64,13 @@ def compute(cell: Cell[LoopFit]) -> Outcome:
     agreement = (1 - work.error) ** 2 + work.error**2
     noise = calibrated(data.labelled.train, values, pairs, agreement, AGREEMENT["grades"])
     template = ranker(work.ranker, **{"seed": work.seed, **work.settings})
-    columns: dict[str, list[Any]] = {"minutes": [], "metric": [], "value": []}
+    measurements = []
     facts: dict[str, Any] = {}
     for moment in _moments(work, data, values, noise, template):
-        measures = {"queries": float(moment.queries), **_test(work, data, moment.fitted)}
-        columns["minutes"] += [int(moment.minutes)] * len(measures)
-        columns["metric"] += measures
-        columns["value"] += measures.values()
+        means = {"queries": float(moment.queries), **_test(work, data, moment.fitted)}
+        measurements.append((int(moment.minutes), means))
         facts |= _facts(work, data, noise.comparing, moment)
-    return Outcome(columns, facts)
+    return Outcome(minute_columns(measurements), facts)
 
 
 def _moments(
@@ -96,10 +87,9 @@ def _moments(
 
 def _test(work: LoopFit, data: FoldData, fitted: Learner | None) -> dict[str, float]:
     """Metric → its mean over the test queries; without a ranker, that of the order of the files."""
-    ordered, graded = data.learn.test, data.labelled.test
-    scores = np.zeros(len(graded)) if fitted is None else fitted.ordering_scores(graded)
-    per_query = measure_test(ordered, graded, scores, work.metrics, work.convention)
-    return {name: float(value.mean()) for name, value in per_query.items()}
+    test = data.labelled.test
+    scores = np.zeros(len(test)) if fitted is None else fitted.ordering_scores(test)
+    return mean_measures(work, data, scores)
 
 
 def _facts(work: LoopFit, data: FoldData, noise: float, moment: Moment) -> dict[str, Any]:

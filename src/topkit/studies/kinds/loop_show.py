@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -92,26 +93,17 @@ def _plot(study: Study[Settings], name: str, results: Results, which: str, error
 def _estimates(study: Study[Settings], results: Results) -> Iterator[Part]:
     """How often the interval of the unbiased estimate contains the true value."""
     rows = []
-    for source in study.data:
-        for error in study.settings.errors:
-            of_source = results.where(data=source.name, error=error)
-            facts = [outcome.facts for _, outcome in of_source if "estimate" in outcome.facts]
-            if not facts:
-                continue
-            covered = [fact["estimate"][1] <= fact["truth"] <= fact["estimate"][2] for fact in facts]
-            rows.append(
-                (
-                    f"{source.name}, {error:.0%} errors",
-                    (
-                        float(len(facts)),
-                        float(np.mean([fact["checks"] for fact in facts])),
-                        float(np.mean([fact["estimate"][0] for fact in facts])),
-                        float(np.mean([fact["truth"] for fact in facts])),
-                        float(np.mean([fact["estimate"][2] - fact["estimate"][1] for fact in facts])),
-                        float(np.mean(covered)),
-                    ),
-                )
-            )
+    for title, facts in _loops_with(study, results, "estimate"):
+        covered = [fact["estimate"][1] <= fact["truth"] <= fact["estimate"][2] for fact in facts]
+        values = (
+            float(len(facts)),
+            float(np.mean([fact["checks"] for fact in facts])),
+            float(np.mean([fact["estimate"][0] for fact in facts])),
+            float(np.mean([fact["truth"] for fact in facts])),
+            float(np.mean([fact["estimate"][2] - fact["estimate"][1] for fact in facts])),
+            float(np.mean(covered)),
+        )
+        rows.append((title, values))
     if not rows:
         return
     yield Heading("The unbiased estimate")
@@ -130,19 +122,13 @@ def _estimates(study: Study[Settings], results: Results) -> Iterator[Part]:
 def _gains(study: Study[Settings], results: Results) -> Iterator[Part]:
     """The gain of the last hour that the loops expected, and what they gained."""
     rows = []
-    for source in study.data:
-        for error in study.settings.errors:
-            of_source = results.where(data=source.name, error=error)
-            facts = [outcome.facts for _, outcome in of_source if "gain" in outcome.facts]
-            if facts:
-                gained = [fact["truth"] - fact["before"] for fact in facts]
-                inside = [
-                    fact["gain"][1] <= gain <= fact["gain"][2]
-                    for fact, gain in zip(facts, gained, strict=True)
-                ]
-                expected = float(np.mean([fact["gain"][0] for fact in facts]))
-                values = (float(len(facts)), expected, float(np.mean(gained)), float(np.mean(inside)))
-                rows.append((f"{source.name}, {error:.0%} errors", values))
+    for title, facts in _loops_with(study, results, "gain"):
+        gained = [fact["truth"] - fact["before"] for fact in facts]
+        inside = [
+            fact["gain"][1] <= gain <= fact["gain"][2] for fact, gain in zip(facts, gained, strict=True)
+        ]
+        expected = float(np.mean([fact["gain"][0] for fact in facts]))
+        rows.append((title, (float(len(facts)), expected, float(np.mean(gained)), float(np.mean(inside)))))
     if not rows:
         return
     yield Heading("When to stop")
@@ -152,6 +138,18 @@ def _gains(study: Study[Settings], results: Results) -> Iterator[Part]:
     )
     columns = ("loops", "expected", "gained", "inside")
     yield TablePart("loop-gains", ScoreTable(columns, tuple(rows), (note,), bold=False))
+
+
+def _loops_with(
+    study: Study[Settings], results: Results, fact: str
+) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """The title of each data set and error rate, and the facts of its loops that have this fact."""
+    for source in study.data:
+        for error in study.settings.errors:
+            of_source = results.where(data=source.name, error=error)
+            facts = [outcome.facts for _, outcome in of_source if fact in outcome.facts]
+            if facts:
+                yield f"{source.name}, {error:.0%} errors", facts
 
 
 def curves(results: Results, which: str) -> Mapping[int, Curve]:

@@ -121,7 +121,7 @@ def sentence_sets(paths: tuple[str, ...], synonyms: str) -> tuple[Dataset, Datas
     judged = [read_sentence_pairs(folder) for folder in folders]
     analyser = Analyser()
     language = Language(analyser, read_synonyms(synonyms) if synonyms else {})
-    background = Background.of((text for one in judged[0] for text in one.sentences), analyser)
+    background = Background.of((text for question in judged[0] for text in question.sentences), analyser)
     parts = [sentence_dataset(part, background, language) for part in judged]
     train, dev, test = (data.select(np.maximum.reduceat(data.y, data.ptr[:-1]) > 0) for data in parts)
     return train, dev, test
@@ -129,18 +129,18 @@ def sentence_sets(paths: tuple[str, ...], synonyms: str) -> tuple[Dataset, Datas
 
 def filtering(dev: Dataset, on_dev: Floats, test: Dataset, on_test: Floats) -> dict[str, Any]:
     """F1 on test by depth and by threshold: chosen on dev, and the largest possible (chosen on test)."""
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for name, data, scores in (("dev", dev, on_dev), ("test", test, on_test)):
         depth, threshold = best_depth(data, scores), best_threshold(data, scores)
-        found[name] = {
+        facts[name] = {
             "depth": depth,
             "by depth": kept_quality(test, keep_depth(test, on_test, depth)).f1,
             "threshold": threshold,
             "by threshold": kept_quality(test, keep_threshold(on_test, threshold)).f1,
         }
     limits = np.quantile(on_test, [1 - share for share in SHARES])
-    found["curve"] = [kept_quality(test, keep_threshold(on_test, limit)).f1 for limit in limits]
-    return found
+    facts["curve"] = [kept_quality(test, keep_threshold(on_test, limit)).f1 for limit in limits]
+    return facts
 
 
 def show(study: Study[Settings], results: Results) -> Iterator[Part]:
@@ -152,15 +152,15 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
     for chosen_on, title in (("dev", "depth and threshold chosen on dev"), ("test", "the best on test")):
         rows = tuple(
             (
-                f"{name} (depth {found[chosen_on]['depth']}, from {found[chosen_on]['threshold']:.3f})",
-                (found[chosen_on]["by depth"], found[chosen_on]["by threshold"]),
+                f"{name} (depth {figures[chosen_on]['depth']}, from {figures[chosen_on]['threshold']:.3f})",
+                (figures[chosen_on]["by depth"], figures[chosen_on]["by threshold"]),
             )
-            for name, found in facts.items()
+            for name, figures in facts.items()
         )
         note = f"F1 of the kept sentences, mean over test questions: {title}"
         columns = ("F1 by depth", "F1 by threshold")
         yield TablePart(f"filtering-{chosen_on}", ScoreTable(columns, rows, (note,)))
-    lines = {name: found["curve"] for name, found in facts.items()}
+    lines = {name: figures["curve"] for name, figures in facts.items()}
     plot = curves(SHARES, lines, "share of sentences kept by one threshold for all questions", "F1")
     yield PlotPart("threshold", plot, "F1 on test against the share of sentences above the threshold.")
     learnt = {name: evaluation for name, evaluation in evaluations.items() if name != BASELINE}

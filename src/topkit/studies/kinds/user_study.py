@@ -1,4 +1,4 @@
-"""user-study: the user study of the top-k labelling paper with simulated assessors, beside what it found.
+"""user-study: the user study of the top-k labelling paper with simulated assessors, and its figures.
 
 Five assessors label the top k of every query by preferences or grade all its documents; every query is judged
 by two of them in each tool. S. Niu et al., Top-k learning to rank, SIGIR 2012, section 4.1: Tables 1–3, the
@@ -132,7 +132,7 @@ def show(study: Study[Settings], results: Results) -> Iterator[Part]:
     yield TablePart("chi-square", _chi_squares(tables, note))
     yield Paragraph(
         "The simulated assessors are assumptions that were chosen to resemble the published agreement, so "
-        "their agreement is no evidence about people. The number of judgments and the shape of the tables "
+        "their agreement is not evidence about people. The number of judgments and the shape of the tables "
         "follow from the strategy."
     )
 
@@ -190,8 +190,8 @@ def _chi_squares(tables: dict[str, list[Agreement]], note: str) -> ScoreTable:
     rows = []
     for name, published in PUBLISHED_CHI_SQUARES.items():
         pairs = zip(tables["preferences"], tables["grades"], strict=True)
-        found = [chi_square(first, second, ties=name == "all").statistic for first, second in pairs]
-        rows.append((name, (float(np.mean(found)), min(found), published)))
+        statistics = [chi_square(first, second, ties=name == "all").statistic for first, second in pairs]
+        rows.append((name, (float(np.mean(statistics)), min(statistics), published)))
     more = "mean and smallest χ² of the simulated studies; above 10.8, p < 0.001 (one degree of freedom)"
     columns = ("simulated", "smallest", "published")
     return ScoreTable(columns, tuple(rows), (f"{more}; {note}",), bold=False, decimals=1)

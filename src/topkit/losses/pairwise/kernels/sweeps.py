@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order
 from topkit.losses.pairwise import PairSet
-from topkit.losses.pairwise.kernels.visits import EXPONENT_LIMIT, gather, scatter
+from topkit.losses.pairwise.kernels.margins import EXPONENT_LIMIT
+from topkit.losses.pairwise.kernels.visits import gather, scatter
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,9 +1,7 @@
 """Numba kernels of the pairwise losses. They visit the pairs of a query and never store them.
 
-``pair_kernel(phi)`` and ``listed_kernel(phi)`` compile one kernel for one φ, on its first use. φ is a
-module-level function under ``register_jitable``, so the compiled kernel can be cached on disk: the key of a
-closure in Numba's cache contains the pickled contents of the closure, and a module-level Python function is
-pickled by name.
+``pair_kernel(phi)``, ``listed_kernel(phi)`` and ``gap_kernel(phi)`` compile one kernel for one φ of
+:mod:`topkit.losses.pairwise.kernels.margins`, on its first use.
 """
 
 from __future__ import annotations
@@ -19,13 +17,12 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from topkit.losses.base import Block
-from topkit.losses.kernels import INLINED, LANES, PLAIN, exp, extent, falling_order, longest_list
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list
 from topkit.losses.pairwise import ListedPairs, PairSet
+from topkit.losses.pairwise.kernels.margins import Phi, logistic
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Phi = Callable[[float], tuple[float, float, float]]
-"""Margin → φ, −φ′ and the curvature of one pair."""
 PairKernel = Callable[..., Block]
 
 FACTORS = 64
@@ -34,62 +31,8 @@ NEAR = 12.0
 """Range of scores up to which 1 + e^−m is multiplied directly; the smallest factor keeps ten digits."""
 NEAR_FACTORS = 32
 """Such factors before one logarithm: (1 + e^12)^32 fits float64."""
-EXPONENT_LIMIT = 300.0
-"""Scores are clipped to this distance from the middle of their query's range before e^s is taken."""
 
 
-# -- φ of the margin m: (φ, −φ′, curvature) ------------------------------------------------------------------
-@register_jitable(**INLINED)
-def hinge(margin: float) -> tuple[float, float, float]:
-    """max(0, 1 − m); the curvature counts active pairs."""
-    active = 1.0 if margin < 1.0 else 0.0
-    return max(1.0 - margin, 0.0), active, active
-
-
-@register_jitable(**INLINED)
-def squared_hinge(margin: float) -> tuple[float, float, float]:
-    """max(0, 1 − m)²."""
-    gap = max(1.0 - margin, 0.0)
-    return gap * gap, 2.0 * gap, 2.0 if gap > 0.0 else 0.0
-
-
-@register_jitable(**INLINED)
-def exponential(margin: float) -> tuple[float, float, float]:
-    """e^−m, clipped where it would overflow."""
-    power = exp(min(-margin, 2.0 * EXPONENT_LIMIT))
-    return power, power, power
-
-
-@register_jitable(**INLINED)
-def logistic(margin: float) -> tuple[float, float, float]:
-    """log(1 + e^−m)."""
-    power = exp(-abs(margin))
-    inverse = 1.0 / (1.0 + power)
-    wrong = (power if margin >= 0.0 else 1.0) * inverse
-    return max(-margin, 0.0) + math.log1p(power), wrong, power * inverse * inverse
-
-
-@register_jitable(**INLINED)
-def sigmoid(margin: float) -> tuple[float, float, float]:
-    """1 − σ(m); the curvature is the positive substitute σ(1 − σ)."""
-    power = exp(-abs(margin))
-    inverse = 1.0 / (1.0 + power)
-    force = power * inverse * inverse
-    return (power if margin >= 0.0 else 1.0) * inverse, force, force
-
-
-@register_jitable(**INLINED)
-def fidelity(margin: float) -> tuple[float, float, float]:
-    """1 − √σ(m); the curvature is the size of the slope."""
-    power = exp(-abs(margin))
-    inverse = 1.0 / (1.0 + power)
-    root = math.sqrt((1.0 if margin >= 0.0 else power) * inverse)
-    wrong = (power if margin >= 0.0 else 1.0) * inverse
-    force = 0.5 * root * wrong
-    return wrong / (1.0 + root), force, force
-
-
-# -- kernels -------------------------------------------------------------------------------------------------
 @cache
 def pair_kernel(phi: Phi) -> PairKernel:
     """The kernel that sums φ over a :class:`PairSet`.
@@ -170,6 +113,25 @@ def scatter(values: Floats, rows: NDArray[np.int32], factor: float, out: Floats)
         out[rows[i]] = factor * values[i]
 
 
+@register_jitable(error_model="numpy")
+def add_pair(
+    u: int,
+    v: int,
+    weight: float,
+    scale: float,
+    force: float,
+    bending: float,
+    gradient: Floats,
+    curvature: Floats,
+) -> None:
+    """Add the slope of weight·φ(scale·(s_u − s_v)) to the gradient, and the curvature unless it is empty."""
+    gradient[u] -= weight * scale * force
+    gradient[v] += weight * scale * force
+    if len(curvature) > 0:
+        curvature[u] += weight * scale * scale * bending
+        curvature[v] += weight * scale * scale * bending
+
+
 @cache
 def listed_kernel(phi: Phi) -> PairKernel:
     """The kernel that sums φ over :class:`ListedPairs`: Σ weight·φ(steepness·(s_better − s_worse))."""
@@ -183,11 +145,7 @@ def listed_kernel(phi: Phi) -> PairKernel:
                 u, v, weight = ptr[q] + pairs.better[p], ptr[q] + pairs.worse[p], pairs.weight[p]
                 cost, force, bending = phi(steepness * (scores[u] - scores[v]))
                 values[q] += weight * cost
-                gradient[u] -= weight * steepness * force
-                gradient[v] += weight * steepness * force
-                if curved:
-                    curvature[u] += weight * steepness * steepness * bending
-                    curvature[v] += weight * steepness * steepness * bending
+                add_pair(u, v, weight, steepness, force, bending, gradient, curvature)
         return values, gradient, curvature
 
     return visit  # type: ignore[no-any-return]
@@ -219,11 +177,7 @@ def gap_kernel(phi: Phi) -> PairKernel:
                     scale = steepness * (pairs.gap_labels[a + better] - pairs.gap_labels[a + worse])
                     cost, force, bending = phi(scale * (scores[u] - scores[v]))
                     values[q] += weight * cost
-                    gradient[u] -= weight * scale * force
-                    gradient[v] += weight * scale * force
-                    if curved:
-                        curvature[u] += weight * scale * scale * bending
-                        curvature[v] += weight * scale * scale * bending
+                    add_pair(u, v, weight, scale, force, bending, gradient, curvature)
         return values, gradient, curvature
 
     return visit  # type: ignore[no-any-return]

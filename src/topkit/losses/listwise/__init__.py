@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, K
-from topkit.losses.listwise.top_m import TopTargets, top_m_entropy
+from topkit.losses.listwise.top_m import TopTargets, WeightedTargets, top_m_entropy, weighted_targets
 
 
 class Choices(NamedTuple):
@@ -25,7 +25,10 @@ class Choices(NamedTuple):
     """1, or for ties at the border the share of the places that remain."""
 
 
-def listnet(scores: Floats, targets: Floats | TopTargets, ptr: Ints, *, curved: bool) -> Block:
+NetTargets = Floats | TopTargets | WeightedTargets
+
+
+def listnet(scores: Floats, targets: NetTargets, ptr: Ints, *, curved: bool) -> Block:
     """ListNet: the cross entropy of top-one probabilities, −Σ_j softmax(y)_j · log softmax(s)_j.
 
     With m = 2 or 3, that of top-m probabilities: −Σ_g P_y(g)·log P_s(g) over all groups g of m documents in
@@ -39,13 +42,19 @@ def listnet(scores: Floats, targets: Floats | TopTargets, ptr: Ints, *, curved: 
     """
     if isinstance(targets, TopTargets):
         return top_m_entropy(scores, targets, ptr, curved)
+    block: Block
+    if isinstance(targets, WeightedTargets):
+        from topkit.losses.softmax.kernels import cross_entropy
+
+        block = cross_entropy(scores, targets.masses, ptr, 0.0, 0.0, curved)
+        return block
     from topkit.losses.listwise import kernels
 
-    block: Block = kernels.cross_entropy(scores, targets, ptr, curved)
+    block = kernels.cross_entropy(scores, targets, ptr, curved)
     return block
 
 
-def topk_listnet(scores: Floats, psi: Floats, ptr: Ints, *, curved: bool) -> Block:
+def topk_listnet(scores: Floats, psi: NetTargets, ptr: Ints, *, curved: bool) -> Block:
     """Top-k ListNet: ListNet with ψ = y in the top k and the small constant ε for the other documents.
 
     Ties at the border share its places: ψ is then its mean over all ways to break the tie. k ≥ n gives
@@ -110,15 +119,20 @@ def topk_listmle(scores: Floats, choices: Choices, ptr: Ints, *, curved: bool) -
     return listmle(scores, choices, ptr, curved=curved)
 
 
-def top_labels(
-    labels: Floats,
-    ptr: Ints,
-    *,
-    k: K = 10,
-    epsilon: Annotated[
-        float, Setting("ε, the target of documents outside the top k; at most the smallest label in it.")
-    ] = 0.0,
-) -> Floats:
+Epsilon = Annotated[
+    float, Setting("ε, the target of documents outside the top k; at most the smallest label in it.")
+]
+
+
+def top_net_labels(
+    labels: Floats, ptr: Ints, *, k: K = 10, epsilon: Epsilon = 0.0, document_weights: Column = None
+) -> Floats | WeightedTargets:
+    """ψ of top-k ListNet, with document weights as top-one probabilities times these."""
+    psi = top_labels(labels, ptr, k=k, epsilon=epsilon)
+    return psi if document_weights is None else weighted_targets(psi, ptr, document_weights)
+
+
+def top_labels(labels: Floats, ptr: Ints, *, k: K = 10, epsilon: Epsilon = 0.0) -> Floats:
     """ψ: the label in the top k and ε outside, mixed for ties at the border.
 
     InputError if ε exceeds the label of a document above others whose target is ε or mixed with it: ψ would

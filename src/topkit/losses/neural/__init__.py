@@ -36,7 +36,7 @@ def neuralsort(
     """NeuralSort: the cross entropy of the true order and the soft permutation of the scores.
 
     −1/k · Σ_{i≤k} log Σ_j P_ij over the documents j that may be at place i, with the distribution
-    P_i = softmax_j(((n + 1 − 2i)·s_j − Σ_l |s_j − s_l|)/T) of the document there; k None takes all places. Any
+    P_i = softmax_j(((n + 1 − 2i)·s_j − Σ_l |s_j − s_l|)/T) of the document there; k None takes all. Any
     document of the tie of labels that covers a place may be there, so equal labels cost nothing; for a full
     order this is the published loss. Not convex; the curvature is a positive substitute. Time and memory are
     quadratic in the length of the list by definition. Grover et al., ICLR 2019.

@@ -7,10 +7,14 @@ places, and their pairs count by that share.
 
 The margin is s_u − s_v, or with ``margin="label-gap"`` (y_u − y_v)(s_u − s_v): pairs whose labels differ more
 need a smaller difference of scores.
+
+With document weights, a pair has the weight of its better document. The pairs are then listed, so memory
+grows with their number.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -18,7 +22,7 @@ from numpy.typing import NDArray
 
 from topkit.data import InputError
 from topkit.data.settings import Setting
-from topkit.losses.base import WHOLE, Block, Floats, Ints, K
+from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, K
 from topkit.losses.preferences import Preferences
 
 SHORT = 512
@@ -77,8 +81,12 @@ def pair_set(
             "Margin of a pair: s_u − s_v (unit), or (y_u − y_v)(s_u − s_v) (label-gap).", choices=MARGINS
         ),
     ] = "unit",
+    document_weights: Column = None,
 ) -> Pairs:
-    """The pairs of a block of queries; the labels of each query are sorted once."""
+    """The pairs of a block of queries; the labels of each query are sorted once.
+
+    With document weights, a pair has the weight of its better document, and the pairs are listed.
+    """
     if isinstance(truth, Preferences):
         if margin != "unit":
             raise InputError("preferences have no labels for margin='label-gap'", "use margin='unit'")
@@ -89,7 +97,35 @@ def pair_set(
     by_rank = np.empty(0)
     if margin == "label-gap":
         by_rank = truth[order + np.repeat(ptr[:-1], np.diff(ptr))]
-    return PairSet(order, below, whole, shared, share, pairs == "focused", by_rank)
+    found = PairSet(order, below, whole, shared, share, pairs == "focused", by_rank)
+    if document_weights is None:
+        return found
+    if margin != "unit":
+        raise InputError("margin='label-gap' takes no document weights", "use margin='unit'")
+    return _listed(found, ptr, document_weights)
+
+
+def _listed(pairs: PairSet, ptr: Ints, document_weights: Floats) -> ListedPairs:
+    """The pairs one by one, each with the weight of its better document."""
+    better, worse, weights, counts = [], [], [], [0]
+    for q, (a, b) in enumerate(pairwise(ptr)):
+        places = np.arange(b - a)
+        inside = np.where(
+            places < pairs.whole[q], 1.0, np.where(places < pairs.shared[q], pairs.share[q], 0.0)
+        )
+        u, v = np.nonzero((places >= pairs.below[a:b, None]) & (inside[:, None] > 0))
+        rows = pairs.order[a:b].astype(np.int64)
+        better.append(rows[u])
+        worse.append(rows[v])
+        outside = 1.0 - inside[v] if pairs.focused else 1.0
+        weights.append(document_weights[a:b][rows[u]] * inside[u] * outside)
+        counts.append(len(u))
+    return ListedPairs(
+        np.concatenate([*better, np.empty(0, np.int64)]),
+        np.concatenate([*worse, np.empty(0, np.int64)]),
+        np.concatenate([*weights, np.empty(0)]),
+        np.cumsum(counts),
+    )
 
 
 def hinge(scores: Floats, pairs: Pairs, ptr: Ints, *, curved: bool) -> Block:

@@ -189,7 +189,12 @@ def test_without_torch_the_extra_is_named() -> None:
 def test_trees_say_when_there_is_nothing_to_split() -> None:
     tiny = Dataset.build([[0.9], [0.1], [0.4]], [2, 0, 1], ["q"] * 3)
     with pytest.raises(InputError, match="3 training documents"):
-        tk.ranker("lambdamart", min_leaf=1).fit(tiny)
+        tk.ranker("lambdamart").fit(tiny)
+    constant = Dataset.build([[0.5], [0.5], [0.5]], [2, 0, 1], ["q"] * 3)
+    with pytest.raises(InputError, match="3 training documents"):
+        tk.ranker("lambdamart", min_leaf=1).fit(constant)
+    documents = tk.ranker("lambdamart", min_leaf=1).fit(tiny).rank(tiny)["q"]
+    assert [document for document, _ in documents] == ["q:1", "q:3", "q:2"]
 
 
 @pytest.mark.parametrize("name", ["lambdamart", "mart"])

@@ -287,7 +287,7 @@ def _print_summary(
     model, _ = learner.fitted()
     metric = None if value is None else learner.common.metric
     convention = None if value is None else learner.common.convention
-    reasons = " ".join(dict.fromkeys(trace.reason or "" for trace in learner.traces))
+    reasons = ", ".join(dict.fromkeys(trace.reason for trace in learner.traces if trace.reason))
     facts = (str(options.out), learner.name, metric, convention, value, reasons, model.remark)
     tables = {
         "model": Table(("model", "ranker", "metric", "convention", "value", "stopped", "remark"), [facts]),

@@ -20,7 +20,7 @@ R = TypeVar("R")
 LOCAL = "local"
 """The address of a cluster of local processes that is started here and ends with the command."""
 RETRIES = 3
-"""How often Dask repeats a task whose worker was lost; a task that kills four workers is to blame itself."""
+"""How often Dask repeats a task whose worker was lost; a task that kills four workers is the cause itself."""
 CONNECT_SECONDS = 10
 """How long to wait for a scheduler: one that is running answers within a second, even on a slow network."""
 

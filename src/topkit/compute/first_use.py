@@ -1,4 +1,4 @@
-"""The first use of a kernel compiles it, which can take half a minute in total: tell the user why.
+"""The first use of a kernel compiles it, which can take half a minute in total, so the user is told why.
 
 Numba says when it compiles; a kernel that comes from its cache is not compiled. Numba itself is imported only
 by commands that need it, so the watch starts when that happens.

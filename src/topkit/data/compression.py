@@ -1,6 +1,6 @@
 """Compressed files: gzip, bzip2 and xz by the standard library, Zstandard by pyarrow.
 
-Reading goes by the first bytes of a file, whatever its name; writing goes by the end of the name.
+Readers detect the method from the first bytes of a file; writers choose it by the end of the file name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The types that a setting may have: their names in messages, conversion of values and parsing of texts.
 
-Supported are ``bool``, ``int``, ``float``, ``str``, ``None``, ``Literal`` words, tuples, tables (mappings),
-functions, classes, and unions of these.
+Supported types: ``bool``, ``int``, ``float``, ``str``, ``None``, ``Literal`` words, tuples, tables
+(mappings), functions, classes, and unions of these.
 """
 
 from __future__ import annotations

@@ -118,9 +118,7 @@ def _parse(text: str) -> list[Metric]:
     if last < first:
         raise InputError(f"the depths of {text!r} are in descending order", f"write @{last}..{first}")
     if last - first >= MAX_DEPTHS:
-        raise InputError(
-            f"{text!r} is {last - first + 1:,} metrics", f"name at most {MAX_DEPTHS:,} depths"
-        )
+        raise InputError(f"{text!r} is {last - first + 1:,} metrics", f"name at most {MAX_DEPTHS:,} depths")
     return [_checked(name, depth, settings, text) for depth in range(first, last + 1)]
 
 

@@ -10,7 +10,6 @@ from topkit.scorers.linear import Linear, LinearScorer
 from topkit.scorers.mlp import NeuralScorer
 from topkit.scorers.model import Evaluate, Floats, Job, Model, OrderModel, Parts, ScoreModel
 from topkit.scorers.network import Network
-from topkit.scorers.settings import check
 from topkit.scorers.trees import Trees, TreeScorer
 
 
@@ -54,6 +53,5 @@ __all__ = [
     "Span",
     "TreeScorer",
     "Trees",
-    "check",
     "silent",
 ]

@@ -183,8 +183,8 @@ def settings_for(scorer: TreeScorer, seed: int) -> dict[str, Any]:
 def binning_for(min_leaf: int) -> dict[str, Any]:
     """How LightGBM bins features.
 
-    It drops features that cannot be split into two leaves of ``min_leaf`` documents. By default, for leaves
-    of 20 documents; then very small data would have no features.
+    It drops features that cannot be split into two leaves of ``min_leaf`` documents. Its default of 20 would
+    drop all features of very small data.
     """
     return {"min_data_in_leaf": min_leaf, "min_data_in_bin": min(min_leaf, 3), "verbosity": -1}
 

@@ -1,4 +1,4 @@
-"""What kinds of study share that measure a ranker after some minutes of labelling."""
+"""Measurements of a ranker after some minutes of labelling, for several kinds of study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts: templates, criteria and examples in a file of the user's, and documents that cannot instruct."""
+"""Prompts: templates, criteria and examples, which a file can replace; documents cannot give instructions."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ _LIST = re.compile(r"^\s*2[.)]\s", re.MULTILINE)
 def read_reply(reply: str, words: Mapping[str, str]) -> str | None:
     """The answer of a reply; ``words`` maps every allowed word, in lower case, to its answer.
 
-    Understood are the bare word, an answer after reasoning (``<think>…</think>1``), sentences ("Document 1 is
+    It understands the bare word, an answer after reasoning (``<think>…</think>1``), sentences ("Document 1 is
     more relevant."), marked answers ("Final answer: 2", ``\\boxed{2}``, ``[[2]]``), JSON and fenced JSON. A
     reply that gives no answer, or contradicts itself, is None.
 

@@ -1,4 +1,4 @@
-"""People and a model together: the model answers what it is sure of, people the rest, and they check some."""
+"""People and a model together: the model answers if it is sure, people answer the rest and check some."""
 
 from __future__ import annotations
 

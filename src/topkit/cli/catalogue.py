@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,7 +52,14 @@ def loss_entries() -> dict[str, Entry]:
     from topkit.data.settings import settings_of
     from topkit.losses import LOSSES
 
-    return {name: _entry(loss, settings_of(loss)) for name, loss in LOSSES.items()}
+    entries = {}
+    for name, loss in LOSSES.items():
+        accepted = [column.replace("_", " ") for column in getattr(loss, "accepts", ())]
+        entries[name] = _entry(loss, settings_of(loss))
+        if accepted:
+            remark = f"also accepts: {', '.join(accepted)}"
+            entries[name] = replace(entries[name], remarks=(remark,))
+    return entries
 
 
 def measure_entries() -> dict[str, Entry]:

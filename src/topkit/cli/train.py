@@ -38,6 +38,7 @@ class Inputs:
     features: Path | None
     satisfaction: Path | None
     start: Path | None
+    teacher: Path | None
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,13 @@ class Options:
             raise InputError("--memory and --dask cannot be used together", "leave one of them out")
         if self.workers is not None and self.dask is None:
             raise InputError("--workers is only for --dask local", "add --dask local, or leave it out")
-        others = (self.tune, inputs.preferences, inputs.clicks, inputs.features, inputs.start)
+        others = (
+            self.tune, inputs.preferences, inputs.clicks, inputs.features, inputs.start, inputs.teacher
+        )  # fmt: skip
         if self.in_parts and (any(others) or inputs.truth != "graded"):
             raise InputError(
                 "--memory and --dask train on the labels of a Parquet file",
-                "leave out --tune, --preferences, --clicks, --features, --from and --truth",
+                "leave out --tune, --preferences, --clicks, --features, --from, --teacher and --truth",
             )
 
     @property
@@ -124,6 +127,9 @@ def train(
         Path | None, Option(help="Lines 'session 0|1' of --clicks: learns the utility to rank by.")
     ] = None,
     start: Annotated[Path | None, Option("--from", help="A click-label model to continue.")] = None,
+    teacher: Annotated[
+        Path | None, Option(help="A model whose top the loss rank-distillation learns too.")
+    ] = None,
     tune: Annotated[str | None, Option(help="Search the ranker's settings: grid or optuna.")] = None,
     trials: Annotated[int, Option(help="Number of settings that --tune tries.")] = 20,
     memory: Annotated[str | None, Option(help="Train on Parquet within this memory: 500MB.")] = None,
@@ -142,13 +148,17 @@ def train(
 
     `topkit train lambdamart --train large.parquet --dask tcp://scheduler:8786 --out trees.model`
 
+    `topkit train gradient --set loss=rank-distillation --teacher big.model --train t.txt --out small.model`
+
     `topkit train click-label --train train.txt --clicks pages.txt --out clicks.model`
 
     `topkit train click-label --clicks pages.txt --satisfaction thumbs.txt --out useful.model`
 
     `topkit train ranksvm --train train.txt --valid vali.txt --tune grid --format json --out svm.model`
     """
-    inputs = Inputs(train_file, valid_file, truth, preferences, clicks, features, satisfaction, start)
+    inputs = Inputs(
+        train_file, valid_file, truth, preferences, clicks, features, satisfaction, start, teacher
+    )
     parsed = ranker_settings(name, settings or [])
     options = Options(name, out, parsed, inputs, tune, trials, memory, dask, workers, quiet, form)
     options.check()
@@ -161,7 +171,7 @@ def train(
 
 
 def _train_in_memory(options: Options) -> None:
-    from topkit.rankers import ranker
+    from topkit.rankers import load_ranker, ranker
     from topkit.rankers.tuning import tune
     from topkit.reporting.progress import progress
 
@@ -170,11 +180,12 @@ def _train_in_memory(options: Options) -> None:
     valid = None if inputs.valid is None else read_dataset(inputs.valid, truth=inputs.truth)
     settings, pairs = _preferences(options, data)
     clicks = _clicks(inputs)
+    teacher = None if inputs.teacher is None else load_ranker(inputs.teacher)
     trials: list[Trial] = []
     with progress(options.name, quiet=options.quiet) as report:
         if options.tune is None or valid is None:
             learner = ranker(options.name, **settings)
-            learner.fit(data, valid, preferences=pairs, clicks=clicks, report=report)
+            learner.fit(data, valid, preferences=pairs, clicks=clicks, teacher=teacher, report=report)
         else:
             learner, trials = tune(
                 options.name,
@@ -183,7 +194,7 @@ def _train_in_memory(options: Options) -> None:
                 search=options.tune,
                 trials=options.trials,
                 report=report,
-                fit_arguments={"preferences": pairs},
+                fit_arguments={"preferences": pairs, "teacher": teacher},
                 **settings,
             )
     learner.save(options.out)

@@ -27,6 +27,7 @@ from topkit.data.settings import (
 from topkit.data.settings import parse_settings as parse_declared
 from topkit.data.settings import settings_of as declared_settings
 from topkit.losses import LOSSES, Loss, loss
+from topkit.losses.base import COLUMNS
 from topkit.metrics import CONVENTIONS, metric
 from topkit.rankers.files import read_model
 from topkit.rankers.learner import Learner
@@ -99,6 +100,9 @@ class Gradient:
 
     learns_from: ClassVar[tuple[str, ...]] = ("labels", "preferences")
 
+    columns: ClassVar[tuple[str, ...]] = COLUMNS
+    """What it takes per training document in addition to the label, if the loss does."""
+
     default_loss: str
     summary: str
     default_scorer: str = "linear"
@@ -161,10 +165,12 @@ class Gradient:
                 )
             return self.scorer.fit(job, self.loss.on(job.preferences, job.train.ptr, job.weights))
         if not self.draws_order:
-            return self.scorer.fit(job, self.loss.on(job.train.y, job.train.ptr, job.weights))
+            return self.scorer.fit(job, self.loss.on(job.train.y, job.train.ptr, job.weights, **job.columns))
         drawn, k = drawn_job(job, self.loss.settings.get("k"))
         settings = self.loss.settings if k is None else {**self.loss.settings, "k": k}
-        objective = replace(self.loss, settings=settings).on(drawn.train.y, drawn.train.ptr, drawn.weights)
+        objective = replace(self.loss, settings=settings).on(
+            drawn.train.y, drawn.train.ptr, drawn.weights, **job.columns
+        )
         return self.scorer.fit(replace(job, weights=drawn.weights), objective)
 
     @property

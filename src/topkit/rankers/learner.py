@@ -15,7 +15,7 @@ from topkit.data import Dataset, InputError, Run
 from topkit.losses import Preferences
 from topkit.metrics import convention as convention_named
 from topkit.metrics import evaluate_arrays, metric
-from topkit.rankers.contract import Method
+from topkit.rankers.contract import Method, Ranker
 from topkit.rankers.files import describe, provenance, write_model
 from topkit.rankers.names import MODELS
 from topkit.rankers.preparation import Preparation, check_is_dataset
@@ -50,6 +50,8 @@ class Learner:
         weights: ArrayLike | None = None,
         preferences: Preferences | None = None,
         clicks: Clicks | None = None,
+        document_weights: ArrayLike | None = None,
+        teacher: Ranker | ArrayLike | None = None,
         report: Report = silent,
     ) -> Self:
         """Learn from ``train``; select settings and stop by the metric on ``valid``. Returns itself.
@@ -57,6 +59,9 @@ class Learner:
         ``weights`` has one weight per training query. ``preferences`` are pairs of training documents, which
         pairwise methods learn from instead of the labels. ``clicks`` are result pages, which the
         click-and-label ranker learns from in addition to the labels.
+
+        Rankers that minimise a loss also take ``document_weights``, one weight per training document, and
+        the loss rank-distillation a ``teacher``: a fitted ranker, or its scores of the training documents.
         """
         _check_training_data(train, valid, labels_count=preferences is None)
         if preferences is not None:
@@ -75,6 +80,7 @@ class Learner:
             self.common.convention,
             None if clicks is None else clicks.prepared(preparation),
             self.common.normalise != "auto",
+            _columns(train, document_weights, teacher),
         )
         model, traces = self.train(job)
         pairs = None if preferences is None else len(preferences)
@@ -100,6 +106,12 @@ class Learner:
                 raise InputError(
                     f"the ranker {self.name!r} cannot learn from {source}, only from {known}",
                     remedies[source],
+                )
+        for column in job.columns:
+            if column not in getattr(self.method, "columns", ()):
+                raise InputError(
+                    f"the ranker {self.name!r} takes no {column.replace('_', ' ')}",
+                    "use a ranker that minimises a loss, such as gradient",
                 )
         return self.method.train(job)
 
@@ -224,6 +236,15 @@ def _check_training_data(train: Dataset, valid: Dataset | None, *, labels_count:
             f"{negative} of {len(train)} training documents have a negative label, which means 'not judged'",
             "remove these rows, or give them the label 0 if they count as irrelevant",
         )
+
+
+def _columns(
+    train: Dataset, document_weights: ArrayLike | None, teacher: Ranker | ArrayLike | None
+) -> dict[str, Floats]:
+    """The numbers per training document that were given; a teacher that is a ranker scores the documents."""
+    scores = teacher.ordering_scores(train) if isinstance(teacher, Ranker) else teacher
+    given = {"document_weights": document_weights, "teacher": scores}
+    return {name: np.asarray(values, np.float64) for name, values in given.items() if values is not None}
 
 
 def _checked_weights(weights: ArrayLike, queries: int) -> Floats:

@@ -171,6 +171,8 @@ class Job:
     features_chosen: bool = False
     """Whether the user chose the normalisation of the features; if not, each part of a mixture normalises
     them by its own default."""
+    columns: Mapping[str, Floats] = field(default_factory=dict)
+    """Numbers per training document in addition to its label: ``document_weights``, ``teacher``."""
 
     def judge(self, scores: Floats) -> float:
         """The metric of the scores of the validation data, larger is better."""

@@ -102,7 +102,7 @@ def place_surprise(z: Floats, right: Rows, share: float) -> float:
         total += exp(z[j] - best)
     for j in range(len(z)):
         z[j] = share * (exp(z[j] - best) / total - is_right[j])
-    return best - best_right + math.log(total) - math.log(total_right)
+    return float(best - best_right + math.log(total) - math.log(total_right))
 
 
 @njit(**PLAIN)

@@ -147,10 +147,10 @@ def distilled_examples(
 
     place_weights = np.exp(-np.arange(k) / decay)
     taught = kernels.shared_place_weights(labels if teacher is None else teacher, ptr, place_weights)
-    relevant = labels > 0
+    relevant = (labels > 0).astype(np.float64)
     return Distilled(
         weighted((1 - alpha) * relevant + alpha * taught, document_weights),
-        weighted((1 - alpha) * ~relevant, document_weights),
+        weighted((1 - alpha) * (1 - relevant), document_weights),
     )
 
 

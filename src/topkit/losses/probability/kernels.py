@@ -67,7 +67,7 @@ def fitted_threshold(s: Floats, weights: Floats, target: float) -> float:
         if abs(step - b) <= 1e-15 * max(abs(b), 1.0):
             break
         b = step
-    return b
+    return float(b)
 
 
 @njit(**PLAIN)

@@ -1,10 +1,8 @@
-"""Clicks: logs, click models, propensities, off-policy evaluation and interleaving."""
+"""Clicks: logs, click models, propensities, off-policy evaluation and interleaving.
 
-from __future__ import annotations
+The names are listed in ``__init__.pyi`` and imported when they are first used.
+"""
 
-from topkit.clicks.likelihood import click_fit
-from topkit.clicks.log import ClickLog
-from topkit.clicks.models import CLICK_MODELS, ClickModel, fit_click_model
-from topkit.clicks.reading import read_clicks
+import lazy_loader
 
-__all__ = ["CLICK_MODELS", "ClickLog", "ClickModel", "click_fit", "fit_click_model", "read_clicks"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

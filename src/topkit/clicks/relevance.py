@@ -19,7 +19,7 @@ RELEVANCE: tuple[str, ...] = ("naive", "ips", "snips", "dr")
 
 @dataclass(frozen=True)
 class Sums:
-    """Of each pair: impressions, exposure Σ examination, clicks minus offsets, and their weighted sums."""
+    """Of each pair: impressions, exposure Σ examination, clicks, and clicks minus offsets."""
 
     impressions: Floats
     exposure: Floats
@@ -28,8 +28,6 @@ class Sums:
     """Σ (click − offset)."""
     weighted: Floats
     """Σ (click − offset)/max(examination, clip)."""
-    clipped_exposure: Floats
-    """Σ examination/max(examination, clip)."""
 
     @classmethod
     def of(cls, log: ClickLog, propensities: Propensities, clip: float, pairs: Pairs | None = None) -> Sums:
@@ -46,7 +44,6 @@ class Sums:
                 cells.clicks,
                 corrected,
                 corrected / safe,
-                cells.impressions * seen / safe,
             )
         ]
         if pairs is not None:
@@ -55,31 +52,37 @@ class Sums:
         return cls(*sums)
 
 
-def relevance(sums: Sums, estimator: str, model: Floats | None = None) -> Floats:
-    """The relevance of each pair, at least 0; pairs that were never shown have 0, or that of ``model``.
+def relevance(sums: Sums, estimator: str, smoothing: float = 0.0, model: Floats | None = None) -> Floats:
+    """The relevance of each pair: the probability of a click at the first position.
 
-    With n impressions at positions of examination θ, clipped at τ, and clicks c:
+    With n impressions at positions of examination θ, clicks c, smoothing κ and average relevance m̄:
 
-    - ``naive``: Σ c / n, the click rate;
-    - ``ips``: Σ c/max(θ, τ) / n, inverse propensity scoring;
-    - ``snips``: Σ c / Σ θ: self-normalised by the exposure that the document really had;
-    - ``dr``: m + Σ (c − θ·m)/max(θ, τ) / n, doubly robust with the predictions m of a model: unbiased if the
-      propensities or the model are right.
+    - ``naive``: (Σ c + κ·mean)/(n + κ), the click rate;
+    - ``ips``: Σ c/max(θ, τ) / n, inverse propensity scoring, clipped at τ;
+    - ``snips``: (Σ c + κ·m̄)/(Σ θ + κ), self-normalised: divided by the exposure that the document had;
+    - ``dr``: m + Σ (c − θ·m)/(Σ θ + κ), doubly robust with the predictions m of a model: right for documents
+      with much exposure whatever the model, and for all others if the model is right.
 
-    Offsets of trust bias are subtracted from the clicks, except by ``naive``.
+    Offsets of trust bias are subtracted from the clicks, except by ``naive``. All but ``ips`` are at most 1.
+    Pairs that were never shown have the average (``naive``, ``snips``), the prediction (``dr``) or 0.
     """
+    if estimator == "ips":
+        return np.maximum(_over(sums.weighted, sums.impressions, 0.0, np.zeros(1)), 0.0)
     if estimator == "naive":
-        values = _over(sums.clicks, sums.impressions)
-    elif estimator == "ips":
-        values = _over(sums.weighted, sums.impressions)
-    elif estimator == "snips":
-        values = _over(sums.corrected, sums.exposure)
-    elif estimator == "dr" and model is not None:
-        values = model + _over(sums.weighted - sums.clipped_exposure * model, sums.impressions)
+        hits, shown = sums.clicks, sums.impressions
     else:
-        raise ValueError(f"unknown estimator {estimator!r}, or no model for it")
-    return np.maximum(values, 0.0)
+        hits, shown = sums.corrected, sums.exposure
+    if estimator == "dr":
+        if model is None:
+            raise ValueError("the doubly robust estimate needs the predictions of a model")
+        prior = model
+    else:
+        prior = np.full(len(hits), np.clip(hits.sum() / max(float(shown.sum()), 1e-300), 0.0, 1.0))
+    return np.clip(_over(hits, shown, smoothing, prior), 0.0, 1.0)
 
 
-def _over(numerator: Floats, denominator: Floats) -> Floats:
-    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)
+def _over(hits: Floats, shown: Floats, smoothing: float, prior: Floats) -> Floats:
+    """(hits + smoothing·prior)/(shown + smoothing), and the prior where there is nothing."""
+    below = shown + smoothing
+    start = np.broadcast_to(prior, hits.shape).astype(np.float64)
+    return np.divide(hits + smoothing * prior, below, out=start, where=below > 0)

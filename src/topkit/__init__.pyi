@@ -1,5 +1,14 @@
 """The public names of topkit, each with the room it comes from."""
 
+from .clicks import CLICK_MODELS as CLICK_MODELS
+from .clicks import ClickLog as ClickLog
+from .clicks import Propensities as Propensities
+from .clicks import click_fit as click_fit
+from .clicks import estimate_propensities as estimate_propensities
+from .clicks import fit_click_model as fit_click_model
+from .clicks import read_clicks as read_clicks
+from .clicks import read_propensities as read_propensities
+from .clicks import simulate_clicks as simulate_clicks
 from .data import Dataset as Dataset
 from .data import Grade as Grade
 from .data import InputError as InputError
@@ -66,6 +75,8 @@ from .rankers import load_ranker as load_ranker
 from .rankers import ranker as ranker
 from .rankers.linear import pair_margins as pair_margins
 from .rankers.linear import refine_with_sigmoid as refine_with_sigmoid
+from .rankers.unbiased import UnbiasedClicks as UnbiasedClicks
+from .rankers.unbiased import click_labels as click_labels
 from .reporting.results import plot as plot
 from .reporting.results import score_table as score_table
 from .scale import train_in_parts as train_in_parts

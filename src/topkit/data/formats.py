@@ -16,7 +16,7 @@ from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
 from topkit.data.letor import read_letor, write_letor
 from topkit.data.lightgbm_files import has_group_file, read_lightgbm
-from topkit.data.parquet import read_parquet, write_parquet
+from topkit.data.parquet import opened_parquet, read_parquet, write_parquet
 from topkit.data.truth import Truth
 from topkit.data.writers import text_writer
 
@@ -138,6 +138,19 @@ def read_dataset(path: FilePath, *, regroup: bool = False, truth: Truth | str = 
 def write_dataset(data: Dataset, path: FilePath) -> None:
     """Write a data set in the format of the file name; ``.gz`` compresses text."""
     WRITERS.get(format_of(path), write_letor)(data, path)
+
+
+def read_table(path: FilePath, texts: Sequence[str] = ()) -> Any:
+    """The Arrow table of a CSV, TSV or Parquet file; the columns named in ``texts`` are read as text."""
+    if format_of(path) == ".parquet":
+        with opened_parquet(path) as file:
+            return file.read()
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    delimiter = arrow_csv.ParseOptions(delimiter=DELIMITERS.get(format_of(path), ","))
+    types = arrow_csv.ConvertOptions(column_types={name: pa.string() for name in texts})
+    return _arrow_table(path, lambda source: arrow_csv.read_csv(source, None, delimiter, types))
 
 
 def _arrow_table(path: FilePath, read: Callable[[Any], Any]) -> Any:

@@ -98,7 +98,7 @@ class Gradient:
     The settings of the loss, those of the scorer, and ``scorer`` itself share one namespace.
     """
 
-    learns_from: ClassVar[tuple[str, ...]] = ("labels", "preferences")
+    learns_from: ClassVar[tuple[str, ...]] = ("labels", "preferences", "click logs")
 
     columns: ClassVar[tuple[str, ...]] = COLUMNS
     """What it takes per training document in addition to the label, if the loss does."""
@@ -152,7 +152,11 @@ class Gradient:
         return self.scorer.normalisation
 
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
-        """The model that the scorer fits to the loss on the labels, or on the preferences of the job."""
+        """The model that the scorer fits to the loss on the labels, the preferences or the click log."""
+        if job.clicks is not None:
+            from topkit.rankers.unbiased.training import train_on_clicks
+
+            return train_on_clicks(self.loss, self.scorer, job)
         if job.preferences is not None and not self.loss.pairs_given:
             raise InputError(
                 f"the loss {self.loss.name!r} with these settings learns from labels, not from preferences",

@@ -53,7 +53,7 @@ class Method(Protocol):
     """How to train: settings as fields of a frozen dataclass, checked in ``__post_init__``."""
 
     learns_from: ClassVar[tuple[str, ...]]
-    """What it can learn from: any of ``labels``, ``preferences``, ``clicks``."""
+    """What it can learn from: any of ``labels``, ``preferences``, ``clicks``, ``click logs``."""
 
     @property
     def normalisation(self) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from topkit.rankers.by_name import Common
     from topkit.rankers.clicks.events import Clicks
     from topkit.rankers.importance import Importances
+    from topkit.rankers.unbiased import UnbiasedClicks
 
 
 @dataclass
@@ -49,7 +50,7 @@ class Learner:
         *,
         weights: ArrayLike | None = None,
         preferences: Preferences | None = None,
-        clicks: Clicks | None = None,
+        clicks: Clicks | UnbiasedClicks | None = None,
         document_weights: ArrayLike | None = None,
         teacher: Ranker | ArrayLike | None = None,
         report: Report = silent,
@@ -58,7 +59,8 @@ class Learner:
 
         ``weights`` has one weight per training query. ``preferences`` are pairs of training documents, which
         pairwise methods learn from instead of the labels. ``clicks`` are result pages, which the
-        click-and-label ranker learns from in addition to the labels.
+        click-and-label ranker learns from in addition to the labels, or a click log
+        (:class:`topkit.UnbiasedClicks`), which every ranker with a loss learns from instead of the labels.
 
         Rankers that minimise a loss also take ``document_weights``, one weight per training document, and
         the loss rank-distillation a ``teacher``: a fitted ranker, or its scores of the training documents.
@@ -97,9 +99,11 @@ class Learner:
         """Train the method on prepared data; InputError if it cannot learn from what the job holds."""
         remedies = {
             "preferences": "use a pairwise ranker with pairs='given', such as ranksvm",
-            "clicks": "use click-label",
+            "clicks": "use click-label, or UnbiasedClicks(log) with a ranker that has a loss",
+            "click logs": "use a ranker that has a loss, such as listnet, or fit to click_labels(data, log)",
         }
-        sources = {"preferences": job.preferences, "clicks": job.clicks}
+        source_of_clicks = getattr(job.clicks, "source", "clicks")
+        sources = {"preferences": job.preferences, source_of_clicks: job.clicks}
         for source, value in sources.items():
             if value is not None and source not in self.method.learns_from:
                 known = " and ".join(self.method.learns_from)

@@ -167,7 +167,7 @@ class Job:
     convention: str = "yahoo"
     """The convention of ``measure``."""
     clicks: Any = None
-    """:class:`topkit.rankers.Clicks` with prepared features, or None."""
+    """:class:`topkit.rankers.Clicks` with prepared features, :class:`topkit.UnbiasedClicks`, or None."""
     features_chosen: bool = False
     """Whether the user chose the normalisation of the features; if not, each part of a mixture normalises
     them by its own default."""

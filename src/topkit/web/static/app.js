@@ -2,6 +2,7 @@
 "use strict";
 
 const csrf = document.body.dataset.csrf;
+const root = document.body.dataset.root; // the path of the app on its host, "" if it has the host for itself
 
 function showStatus(text, isError) {
   const status = document.getElementById("status");
@@ -14,7 +15,7 @@ async function callApi(method, url, body) {
   const headers = { "X-CSRF-Token": csrf };
   const hasFiles = body instanceof FormData;
   if (body !== undefined && !hasFiles) headers["Content-Type"] = "application/json";
-  return fetch(url, {
+  return fetch(root + url, {
     method,
     headers,
     body: body === undefined || hasFiles ? body : JSON.stringify(body),
@@ -39,7 +40,7 @@ function bodyOf(form) {
   const outer = {};
   const inner = {};
   for (const field of form.elements) {
-    if (!field.name || ((field.type === "checkbox" || field.type === "radio") && !field.checked)) continue;
+    if (!field.name || field.name === "csrf" || ((field.type === "checkbox" || field.type === "radio") && !field.checked)) continue;
     const target = form.dataset.wrap && !("outer" in field.dataset) ? inner : outer;
     if (field.dataset.type === "list") (target[field.name] ||= []).push(valueOf(field));
     else target[field.name] = valueOf(field);
@@ -61,7 +62,7 @@ async function submit(form) {
     }
     sessionStorage.setItem("message", reply.message || "");
     const next = form.dataset.next;
-    if (next) location.assign(next.replace("{id}", reply.id));
+    if (next) location.assign(root + next.replace("{id}", reply.id));
     else location.reload();
   } catch {
     showStatus("Cannot reach the server. Nothing was changed; try again.", true);

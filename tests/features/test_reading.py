@@ -40,7 +40,7 @@ def test_csv_of_spreadsheets(tmp_path: Path, encoding: str, separator: str) -> N
 def test_a_byte_that_is_not_utf_8_changes_only_itself(tmp_path: Path) -> None:
     content = "d1\tné\nd2\tcaf\n".encode().replace(b"caf", b"caf\xe9") + "d3\tWörter\n".encode()
     path = write(tmp_path, "q.tsv", content)
-    with pytest.warns(UserWarning, match="1 byte is not UTF-8 and read as Latin-1, the first in line 2"):
+    with pytest.warns(UserWarning, match="1 byte is not UTF-8 and read as Windows-1252, the first in line 2"):
         assert read_queries(path) == {"d1": "né", "d2": "café", "d3": "Wörter"}
 
 

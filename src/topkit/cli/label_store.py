@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,10 +36,17 @@ def serve(
     port: Annotated[int, Option(min=0, max=65535, help="Port; 0 for any free port.")] = 8765,
     admin: Annotated[str, Option(help="Name of the first admin.")] = "admin",
     public: Annotated[
-        str | None, Option(help="The URL that people use, if there is a proxy in front.")
+        str | None,
+        Option(
+            help="The URL that people use, if there is a proxy in front: https://host or https://host/path."
+        ),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        Option(help="Address or network of a proxy whose X-Forwarded-For is believed; may be repeated."),
     ] = None,
     https: Annotated[
-        bool, Option("--https", help="People connect by HTTPS; cookies then require it.")
+        bool, Option("--https", help="People connect by HTTPS; a --public URL with https implies it.")
     ] = False,
     upload_mb: Annotated[int, Option(min=1, help="Largest file to import, in MB.")] = 64,
 ) -> None:
@@ -47,10 +56,51 @@ def serve(
     """
     from dataclasses import replace
 
-    settings = replace(_settings(database), https=https, upload_bytes=upload_mb << 20)
+    settings = replace(
+        _settings(database),
+        https=https,
+        public=public,
+        proxies=tuple(proxy or ()),
+        upload_bytes=upload_mb << 20,
+    )
     from topkit.web.serve import serve as run
 
-    run(settings, host, port, admin, public, lambda text: print(text, flush=True))
+    run(settings, host, port, admin, lambda text: print(text, flush=True))
+
+
+def password(
+    name: Annotated[str, Argument(help="Name of the person, as at sign-in.")],
+    database: Database = DATABASE,
+) -> None:
+    """Set somebody's password on the server, such as that of an admin who forgot it.
+
+    Type it twice, or pipe it in. Their sessions and open links end.
+
+    Example: `topkit label password admin --database labels.db`
+    """
+    from topkit.data import InputError
+
+    settings = _settings(database)
+    from topkit.web import auth
+    from topkit.web.store import open_store, people
+
+    store = open_store(settings, create=False)
+    with store.read() as connection:
+        account = people.find_person(connection, name)
+        names = ", ".join(person.name for person in people.everyone(connection)) or "none"
+    if account is None:
+        raise InputError(f"there is no person {name!r}", f"existing names: {names}")
+    typed = (
+        typer.prompt("New password", hide_input=True, confirmation_prompt=True)
+        if sys.stdin.isatty()
+        else sys.stdin.readline().rstrip("\r\n")
+    )
+    hashed = auth.hash_password(typed, name)
+    with store.write() as connection:
+        people.set_password(connection, account[0].id, hashed)
+    print(f"the password of {name!r} is set; earlier sessions and links no longer work")
+    if not account[0].active:
+        print(f"{name!r} is blocked and cannot sign in until an admin unblocks the account")
 
 
 def import_(
@@ -88,23 +138,26 @@ def import_(
         return
     if name is None:
         raise InputError("no project to import", "give a project file, or --name")
-    with busy("importing"), store.write() as connection:
-        existing = {row["name"]: row["id"] for row in projects.all_projects(connection)}
-        number = existing.get(name) or projects.add_project(
-            connection, name, k=k, strategy=strategy, tools=tools, seed=0, instructions=""
-        )
-        if topics is not None:
-            added = projects.add_topics(connection, number, imports.read_topics(topics))
-            print(counted(added, "new topic"))
-        if documents is not None:
-            added = projects.add_documents(connection, number, imports.read_material(documents))
-            print(counted(added, "new document"))
-        if run is not None:
-            ranked = imports.read_prior(run, depth)
-            keys_of_topics = {row["key"] for row in projects.topics_of(connection, number)}
-            of_project = {key: keys for key, keys in ranked.items() if key in keys_of_topics}
-            projects.add_candidates(connection, number, of_project, prior=True)
-            print(f"{counted(len(of_project), 'topic')} with a prior ranking")
+    from topkit.web.shapes import checked_project
+
+    values = checked_project({"name": name, "k": k, "strategy": strategy, "tools": tools})
+    with busy("importing"):
+        # Files are read before the write lock is taken: people may be labelling.
+        new_topics = None if topics is None else imports.read_topics(topics)
+        new_documents = None if documents is None else imports.read_material(documents)
+        ranked = None if run is None else imports.read_prior(run, depth)
+        with store.write() as connection:
+            existing = {row["name"]: row["id"] for row in projects.all_projects(connection)}
+            number = existing.get(values["name"]) or projects.add_project(connection, **values)
+            if new_topics is not None:
+                print(counted(projects.add_topics(connection, number, new_topics), "new topic"))
+            if new_documents is not None:
+                print(counted(projects.add_documents(connection, number, new_documents), "new document"))
+            if ranked is not None:
+                keys_of_topics = {row["key"] for row in projects.topics_of(connection, number)}
+                of_project = {key: keys for key, keys in ranked.items() if key in keys_of_topics}
+                projects.add_candidates(connection, number, of_project, prior=True)
+                print(f"{counted(len(of_project), 'topic')} with a prior ranking")
 
 
 def export(
@@ -149,17 +202,22 @@ def backup(
 ) -> None:
     """Write the whole database to one file, while people work. It contains the secret key: keep it safe.
 
+    Only you can read the file. Nothing in the database changes, so it is safe before an upgrade.
+
     Example: `topkit label backup labels-2026-11-15.jsonl.gz --database labels.db`
     """
     from topkit.reporting.progress import busy
 
     settings = _settings(database)
     from topkit.web.backup import write_backup
-    from topkit.web.store import open_store
+    from topkit.web.store.engine import open_to_read
 
+    store = open_to_read(settings)
+    os.umask(0o077)
     with busy("writing"):
-        counts = write_backup(open_store(settings, create=False), out)
-    out.chmod(0o600)
+        counts = write_backup(store, out)
+    if out.is_file():  # one that was there before keeps its permissions
+        out.chmod(0o600)
     print(f"wrote {out}: " + ", ".join(f"{count} {name}" for name, count in counts.items()))
 
 
@@ -184,6 +242,8 @@ def restore(
 def doctor(database: Database = DATABASE, form: Form = "table") -> None:
     """Check the database: schema, integrity, and that every labelling can be replayed. Exits with 1 if not.
 
+    Nothing is changed: not even the schema is upgraded.
+
     Example: `topkit label doctor --database labels.db`
     """
     from topkit.reporting.progress import progress
@@ -191,9 +251,9 @@ def doctor(database: Database = DATABASE, form: Form = "table") -> None:
     check_form(form)
     settings = _settings(database)
     from topkit.web.doctor import examine
-    from topkit.web.store import open_store
+    from topkit.web.store.engine import open_to_read
 
-    store = open_store(settings, create=False)
+    store = open_to_read(settings)
     with progress("Replaying") as report:
         replayed = 0
 

@@ -21,7 +21,14 @@ SMALLEST = 1e-300
 
 @njit(cache=True, nogil=True)
 def product_pass(
-    pair: Ints, bucket: Ints, shown: Floats, clicked: Floats, a: Floats, g: Floats, new_a: Floats, new_g: Floats
+    pair: Ints,
+    bucket: Ints,
+    shown: Floats,
+    clicked: Floats,
+    a: Floats,
+    g: Floats,
+    new_a: Floats,
+    new_g: Floats,
 ) -> float:
     """P(click) = a[pair]·g[bucket]: adds the expected attracted and examined impressions, returns ln L."""
     total = 0.0

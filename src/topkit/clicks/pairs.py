@@ -80,7 +80,9 @@ def _encoded(values: Any) -> tuple[Ints, list[str]]:
     if not isinstance(values, pa.Array):
         column: Sequence[object] | NDArray[Any] = values
         is_number = isinstance(column, np.ndarray) and column.dtype.kind in "iu"
-        values = pa.array(column) if is_number else pa.array([str(name) for name in column], pa.large_string())
+        values = (
+            pa.array(column) if is_number else pa.array([str(name) for name in column], pa.large_string())
+        )
     encoded = values.dictionary_encode()
     if encoded.indices.null_count:
         raise InputError("a query or document id is missing", "give every row both ids")

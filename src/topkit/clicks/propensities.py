@@ -38,7 +38,9 @@ class Propensities:
     offset: Floats
     method: str = "given"
 
-    def __init__(self, examination: ArrayLike, offset: ArrayLike | None = None, method: str = "given") -> None:
+    def __init__(
+        self, examination: ArrayLike, offset: ArrayLike | None = None, method: str = "given"
+    ) -> None:
         slope = np.array(examination, np.float64)
         if slope.ndim != 1 or not len(slope) or not np.isfinite(slope).all() or not (slope > 0).all():
             raise InputError("propensities must be finite and greater than 0", "give one number per position")

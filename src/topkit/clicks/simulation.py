@@ -47,7 +47,11 @@ def shown_pages(
         step = max(1, BLOCK // max(n, 1))
         for start in range(0, count, step):
             block = min(step, count - start)
-            keys = values[rows] + spread * rng.gumbel(size=(block, n)) if spread else np.tile(values[rows], (block, 1))
+            keys = (
+                values[rows] + spread * rng.gumbel(size=(block, n))
+                if spread
+                else np.tile(values[rows], (block, 1))
+            )
             order = np.argsort(-keys, axis=1, kind="stable")[:, :length].ravel()
             pair[filled : filled + len(order)] = rows.start + order
             filled += len(order)

@@ -35,8 +35,12 @@ def read_documents(path: FilePath, format: str | None = None) -> Iterator[Docume
     (``<DOC>`` records) or ``cranfield`` (``.I`` records: all SMART collections); by default detected from the
     name and the first line. CSV may be separated by commas, semicolons or tabs.
     """
-    numbered = text_lines(path)
-    name = format
+    return documents_in(text_lines(path), path, format)
+
+
+def documents_in(numbered: Lines, path: FilePath, format_name: str | None = None) -> Iterator[Document]:
+    """The documents in numbered lines of a file: :func:`read_documents`."""
+    name = format_name
     if name is None:
         first, numbered = peeked(numbered)
         name = _format_of(path, first)

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Mapping
 from math import isinf, isnan, nan
 
+from topkit.data.csv_cells import plain_cell, safe_cell
 from topkit.data.csv_rows import csv_rows
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, numbered_lines, text_writer
@@ -61,7 +62,10 @@ def read_grades_csv(path: FilePath, columns: Mapping[str, str] | None = None) ->
 
 
 def write_judgments_csv(judgments: Judgments, path: FilePath) -> None:
-    """Write the preferences or the grades, in the columns that the readers expect."""
+    """Write the preferences or the grades, in the columns that the readers expect.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe before it, which the readers remove.
+    """
     if judgments.grades and judgments.preferences:
         raise InputError("a file can hold grades or preferences, not both", "write two files")
     records = judgments.preferences or judgments.grades
@@ -71,7 +75,12 @@ def write_judgments_csv(judgments: Judgments, path: FilePath) -> None:
         writer.writerow(names)
         for record in records:
             values = (getattr(record, name) for name in names)
-            writer.writerow(["" if value != value else value for value in values])
+            writer.writerow(
+                [
+                    safe_cell(value) if isinstance(value, str) else "" if value != value else value
+                    for value in values
+                ]
+            )
 
 
 def _rows(
@@ -94,7 +103,8 @@ def _rows(
             problem = f"expected {len(header)} columns, got {len(record)}"
             raise InputError(problem, "quote texts that contain separators", file=path, line=line)
         fields = dict(zip(header, record, strict=False))
-        rows.append((line, {name: fields.get(column, "").strip() for name, column in column_of.items()}))
+        cells = {name: plain_cell(fields.get(column, "").strip()) for name, column in column_of.items()}
+        rows.append((line, cells))
     return rows
 
 

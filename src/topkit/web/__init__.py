@@ -13,6 +13,7 @@ NEEDED = (
     "argon2",
     "itsdangerous",
     "python_multipart",
+    "zxcvbn",
     "Stemmer",
 )
 """The packages of the extra ``web``; ``Stemmer`` highlights query terms in documents."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from fastapi import FastAPI, Request
@@ -16,7 +18,7 @@ from starlette.exceptions import HTTPException
 from topkit.data.errors import InputError
 from topkit.version import __version__
 from topkit.web.api import labellings, projects, quality, results, session
-from topkit.web.guard import SCHEME, Sessions
+from topkit.web.guard import SCHEME, Sessions, Someone
 from topkit.web.headers import Shield
 from topkit.web.journal import Journal
 from topkit.web.judging import InvalidAnswerError, MissingLabellingError
@@ -24,8 +26,10 @@ from topkit.web.pages import error_page, routers
 from topkit.web.records import LabellingCache
 from topkit.web.settings import Settings
 from topkit.web.store import open_store
+from topkit.web.store.engine import database_error
 
 HERE = Path(__file__).parent
+log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -43,6 +47,8 @@ def create_app(settings: Settings) -> FastAPI:
         title="topkit label",
         version=__version__,
         description="Label the top k with few judgments. Sign in with POST /api/session.",
+        openapi_url=None,  # the description needs a sign-in, too
+        redirect_slashes=False,
         docs_url=None,  # its scripts come from another site, which the content security policy forbids
         redoc_url=None,
         lifespan=lifespan,
@@ -66,18 +72,43 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(sa.exc.IntegrityError, _conflict)
-    app.add_middleware(Shield, settings=settings)
+    app.add_exception_handler(sa.exc.DatabaseError, _database_problem)
+    app.get("/openapi.json", include_in_schema=False)(_description)
+    app.add_middleware(Shield, settings=settings, first_parts=_first_parts(app))
     description = app.openapi()  # FastAPI builds it once and keeps it
     description.setdefault("components", {})["securitySchemes"] = {"session": SCHEME}
     description["security"] = [{"session": []}]
     return app
 
 
+async def _description(request: Request, _: Someone) -> dict[str, Any]:
+    """The OpenAPI description."""
+    description: dict[str, Any] = request.app.openapi()
+    return description
+
+
+def _first_parts(app: FastAPI) -> frozenset[str]:
+    """The first part of the path of every route, such as ``api``; empty for the start page."""
+    return frozenset(path.split("/")[1] for path in _paths(app.routes))
+
+
+def _paths(routes: Sequence[Any]) -> Iterator[str]:
+    for route in routes:
+        included = getattr(route, "original_router", None)
+        if included is not None:
+            yield from _paths(included.routes)
+        elif getattr(route, "path", None) is not None:
+            yield route.path or "/"
+
+
 def _problem(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
     """A response that explains a problem: JSON for the API, a page for people."""
-    if request.url.path.startswith("/api/"):
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    if path.startswith("/api/") or path == "/openapi.json":
         return JSONResponse({"detail": detail}, status, headers)
-    return error_page(request, status, detail)
+    response = error_page(request, status, detail)
+    response.headers.update(headers or {})
+    return response
 
 
 async def _invalid_input(request: Request, error: Exception) -> Response:
@@ -109,3 +140,13 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 async def _conflict(request: Request, _: Exception) -> Response:
     return _problem(request, 409, "Somebody else changed the same thing at the same time. Reload the page.")
+
+
+async def _database_problem(request: Request, error: Exception) -> Response:
+    """The database cannot be used: it is full, read-only, damaged or not reachable."""
+    assert isinstance(error, sa.exc.DatabaseError)  # noqa: S101 - registered for this type only
+    if isinstance(error, sa.exc.ProgrammingError | sa.exc.DataError):
+        raise error
+    problem = database_error(error)
+    log.error("%s", problem)
+    return _problem(request, 503, f"Nothing was saved: {problem}. Tell your admin; try again later.")

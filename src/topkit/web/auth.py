@@ -20,13 +20,24 @@ _few_at_once = BoundedSemaphore(4)
 """One hash takes 64 MB, so only a few are computed at the same time."""
 
 
-def hash_password(password: str) -> str:
-    """The Argon2id hash of a password; the password must be long enough."""
+EASY_GUESSES = 10.0**8
+"""A password that an attacker finds with fewer guesses is refused."""
+
+
+def hash_password(password: str, name: str = "") -> str:
+    """The Argon2id hash of a password; the password must be long enough and hard to guess for this name."""
     if len(password) < SHORTEST_PASSWORD:
         problem = f"expected a password of at least {SHORTEST_PASSWORD} characters, got {len(password)}"
         raise InputError(problem, "choose a longer one, such as several words")
     if len(password) > LONGEST_PASSWORD:
         raise InputError(f"a password has at most {LONGEST_PASSWORD} characters", "choose a shorter one")
+    from zxcvbn import zxcvbn  # its word lists take a while to load, and few requests need them
+
+    guess = zxcvbn(password[:72], user_inputs=[name, *name.split()], max_length=72)
+    if guess["guesses"] < EASY_GUESSES:
+        reason = (guess["feedback"]["warning"] or "it is common, or close to your name").rstrip(".")
+        problem = f"the password is easy to guess: {reason[0].lower()}{reason[1:]}"
+        raise InputError(problem, "choose several words that have nothing to do with each other")
     with _few_at_once:
         return _hasher.hash(password)
 

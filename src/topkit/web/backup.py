@@ -16,35 +16,42 @@ from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
 from topkit.data.text_lines import text_lines
 from topkit.web.json_lines import read_records
-from topkit.web.schema import TABLES
 from topkit.web.settings import Settings
-from topkit.web.store.engine import Store, make_engine, migrate, revision_of, writing
+from topkit.web.store.engine import Store, database_error, make_engine, migrate, revision_of, writing
 
-LEFT_OUT = ("session", "login_attempt")
+LEFT_OUT = ("alembic_version", "login_attempt", "session", "sign_in")
 """Tables that are not part of a backup: after a restore everybody signs in again."""
 ROWS_PER_LINE = 500
 REMEDY = "give a file that 'topkit label backup' has written"
 
 
 def write_backup(store: Store, path: FilePath) -> dict[str, int]:
-    """Write all tables as they are at one moment; returns the number of rows of each."""
+    """Write all tables as they are at one moment; returns the number of rows of each.
+
+    The tables are written as the database has them, so an older schema can be backed up before its upgrade.
+    """
     counts: dict[str, int] = {}
     digest = hashlib.sha256()
     level = "REPEATABLE READ" if store.engine.dialect.name == "postgresql" else "SERIALIZABLE"
-    with text_writer(path) as stream, store.engine.connect() as connection:
-        connection.execution_options(isolation_level=level)
-        with connection.begin():
-            for record in _records(connection, counts):
-                line = json.dumps(record, ensure_ascii=False) + "\n"
-                digest.update(line.encode("utf-8", "surrogateescape"))
-                stream.write(line)
-        stream.write(json.dumps({"end": counts, "sha256": digest.hexdigest()}) + "\n")
+    try:
+        with text_writer(path) as stream, store.engine.connect() as connection:
+            connection.execution_options(isolation_level=level)
+            with connection.begin():
+                for record in _records(connection, counts):
+                    line = json.dumps(record, ensure_ascii=False) + "\n"
+                    digest.update(line.encode("utf-8", "surrogateescape"))
+                    stream.write(line)
+            stream.write(json.dumps({"end": counts, "sha256": digest.hexdigest()}) + "\n")
+    except sa.exc.DatabaseError as error:
+        raise database_error(error) from None
     return counts
 
 
 def _records(connection: Connection, counts: dict[str, int]) -> Iterator[dict[str, Any]]:
     yield {"topkit": "backup", "schema": revision_of(connection), "time": time.time()}
-    for table in TABLES:
+    tables = sa.MetaData()
+    tables.reflect(connection)
+    for table in tables.sorted_tables:
         if table.name in LEFT_OUT:
             continue
         counts[table.name] = 0

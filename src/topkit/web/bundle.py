@@ -14,6 +14,7 @@ from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
 from topkit.web.project_file import LABELLING_FIELDS, PROJECT_FIELDS, REMEDY, ProjectFile
 from topkit.web.schema import candidate, document, labelling, project, topic
+from topkit.web.shapes import checked_name
 from topkit.web.store import people, projects
 from topkit.web.store.judgments import append_judgments, judgments_of_project
 
@@ -80,7 +81,8 @@ def add_project(connection: Connection, file: ProjectFile, name: str | None = No
     """
     settings = {field: value for field, value in file.settings.items() if field != "name"}
     try:
-        project_id = projects.add_project(connection, name or file.settings["name"], **settings)
+        chosen = file.settings["name"] if name is None else checked_name(name)
+        project_id = projects.add_project(connection, chosen, **settings)
         projects.add_topics(connection, project_id, file.topics.values())
         projects.add_documents(connection, project_id, list(file.documents.values()))
         topics = projects.ids_by_key(connection, topic, project_id)

@@ -14,7 +14,7 @@ from topkit.web.judging import LabellingState
 from topkit.web.schema import judgment, labelling, person
 from topkit.web.settings import Settings
 from topkit.web.store import Store
-from topkit.web.store.engine import newest_revision, revision_of
+from topkit.web.store.engine import database_error, newest_revision, revision_of
 from topkit.web.store.judgments import judgments_after
 from topkit.web.store.labellings import get_task
 
@@ -29,19 +29,27 @@ class Finding(NamedTuple):
 def examine(
     store: Store, settings: Settings, on_labelling: Callable[[int], object] = lambda total: None
 ) -> Iterator[Finding]:
-    """Run all checks; the database is not changed."""
-    with store.read() as connection:
-        revision, newest = revision_of(connection), newest_revision()
-        yield Finding(revision == newest, f"schema {revision} (this version of topkit writes {newest})")
-        if settings.file is not None:
-            yield from _sqlite(connection, settings)
-        yield _admins(connection)
-        yield from _labellings(connection, on_labelling)
+    """Run all checks; the database is not changed. A damaged database ends the checks with a finding."""
+    try:
+        with store.read() as connection:
+            revision, newest = revision_of(connection), newest_revision()
+            is_newest = revision == newest
+            advice = "" if is_newest else "; back it up, then start the server, which upgrades it"
+            yield Finding(is_newest, f"schema {revision} (this version of topkit writes {newest}){advice}")
+            if settings.file is not None:
+                yield from _sqlite(connection, settings)
+            if is_newest:
+                yield _admins(connection)
+                yield from _labellings(connection, on_labelling)
+    except sa.exc.DatabaseError as error:
+        yield Finding(False, f"the checks ended early: {database_error(error)}")
 
 
 def _sqlite(connection: Connection, settings: Settings) -> Iterator[Finding]:
     report = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
     yield Finding(report == ["ok"], f"integrity of the file: {'; '.join(report[:3])}")
+    if report != ["ok"]:
+        yield Finding(False, "the file is damaged: stop the server, keep the file, and restore a backup")
     broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
     yield Finding(not broken, f"references between tables: {len(broken)} broken")
     assert settings.file is not None  # noqa: S101 - checked by the caller

@@ -14,28 +14,42 @@ from topkit.web.journal import Journal
 from topkit.web.records import LabellingCache
 from topkit.web.settings import Settings
 from topkit.web.store import Store
-from topkit.web.store.people import Person, Visit, find_session
+from topkit.web.store.people import Person, Visit, access_version, find_session
 
 COOKIE = "topkit_session"
 CSRF_HEADER = "x-csrf-token"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 CACHED_SESSIONS = 10_000
+CHECK_SECONDS = 0.5
+"""How often a process asks whether another one changed somebody's access."""
 
 SCHEME = {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "Set by POST /api/session."}
 """How to sign in, for the OpenAPI description."""
 
 
 class Sessions:
-    """Sessions by cookie, kept in memory for some seconds, so that a judgment needs no database query."""
+    """Sessions by cookie, kept in memory for some seconds, so that a judgment needs no database query.
+
+    Whoever signs somebody out or changes their access raises a version number in the database. Every process
+    looks at it twice per second, and forgets all sessions if it changed.
+    """
 
     def __init__(self, store: Store, seconds: float) -> None:
         self._store = store
         self._seconds = seconds
         self._cache: dict[str, tuple[Visit, float]] = {}
+        self._version = ""
+        self._checked = 0.0
 
     async def find(self, token: str) -> Visit | None:
         """The session of a cookie, or None."""
         now = time.monotonic()
+        if now - self._checked > CHECK_SECONDS:
+            self._checked = now
+            version = await run_in_threadpool(self._load_version)
+            if version != self._version:
+                self._cache.clear()
+                self._version = version
         cached = self._cache.get(token)
         if cached is not None and cached[1] > now and cached[0].expires > time.time():
             return cached[0]
@@ -52,6 +66,10 @@ class Sessions:
         with self._store.read() as connection:
             return find_session(connection, token)
 
+    def _load_version(self) -> str:
+        with self._store.read() as connection:
+            return access_version(connection)
+
     def forget(self) -> None:
         """Call this after somebody signed out or a person was changed."""
         self._cache.clear()
@@ -60,6 +78,11 @@ class Sessions:
 # These dependencies are async functions because FastAPI runs plain functions in a thread, which costs more
 # than the lookup itself.
 async def store_of(request: Request) -> Store:
+    """The database."""
+    return store_of_request(request)
+
+
+def store_of_request(request: Request) -> Store:
     """The database."""
     store: Store = request.app.state.store
     return store
@@ -102,11 +125,15 @@ async def signed_in(request: Request) -> Visit:
     if visit is None:
         raise HTTPException(401, "Sign in first.")
     if request.method not in SAFE_METHODS:
-        csrf = request.headers.get(CSRF_HEADER, "")
-        if not hmac.compare_digest(csrf.encode(), visit.csrf.encode()):
-            raise HTTPException(403, f"The header {CSRF_HEADER} is missing or wrong. Reload the page.")
+        check_csrf(visit, request.headers.get(CSRF_HEADER, ""))
         await audit_log.announce(request, visit.person.name)
     return visit
+
+
+def check_csrf(visit: Visit, token: str) -> None:
+    """Status 403 if this is not the CSRF token of the session."""
+    if not hmac.compare_digest(token.encode(), visit.csrf.encode()):
+        raise HTTPException(403, f"The header {CSRF_HEADER} is missing or wrong. Reload the page.")
 
 
 async def admin_visit(request: Request) -> Visit:

@@ -1,4 +1,4 @@
-"""Rules for every request and response: size limits, same origin, security headers."""
+"""Rules for every request and response: size limits, same origin, who may upload, security headers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from topkit.web.forwarded import Front
+from topkit.web.guard import admin_visit
 from topkit.web.settings import Settings
 
 PAGE_POLICY = (
@@ -36,23 +39,28 @@ CHANGING_METHODS = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class Shield:
-    """Rejects requests that are too large or come from another site, and adds the security headers."""
+    """Rejects requests that are too large or come from another site, and adds the security headers.
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    It is the first to see a request, so it also undoes what a proxy changed.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, first_parts: frozenset[str]) -> None:
         self.app = app
         self.settings = settings
+        self._front = Front(settings, first_parts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        self._front.apply(scope)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=message["headers"])
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
-                if self.settings.https:
+                if self.settings.secure:
                     headers.setdefault("strict-transport-security", "max-age=31536000")
             await send(message)
 
@@ -67,6 +75,12 @@ class Shield:
         if not declared.isdigit() or int(declared) > limit:
             await _reject(send_with_headers, 413, too_large)
             return
+        if is_form:  # FastAPI reads the whole upload before it asks who sends it
+            try:
+                await admin_visit(Request(scope))
+            except HTTPException as error:
+                await _reject(send_with_headers, error.status_code, error.detail)
+                return
         received = 0
 
         async def receive_within_limit() -> Message:

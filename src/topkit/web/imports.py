@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from urllib.parse import urlsplit
+from contextlib import contextmanager
 
 from topkit.data.csv_rows import csv_rows, separator_of
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath
 from topkit.data.text_lines import text_lines
 from topkit.data.trec import read_run
-from topkit.features.corpus import ID_FIELDS, read_documents
+from topkit.features.corpus import ID_FIELDS, documents_in
+from topkit.features.lines import Lines
 from topkit.features.queries import read_queries
 from topkit.features.topics import topics
 from topkit.web.json_lines import read_records
+from topkit.web.material import check_document, check_topic
 from topkit.web.store.projects import Document, Topic
 
 TOPIC_FIELDS = ("topic", "qid", "query_id")
 QUERY_FIELDS = ("query", "title", "text")
-LONGEST_TEXT = 2_000_000
-"""Characters of a document; nobody reads more before judging."""
 TOPIC_REMEDY = "give the columns id, query and description, JSON Lines with these fields, or TREC topics"
 
 
@@ -30,26 +30,38 @@ def read_topics(path: FilePath) -> list[Topic]:
     The fields are ``id`` (or ``topic``), ``query`` (or ``title``, ``text``) and ``description``.
     """
     first = next((text for _, text in text_lines(path) if text.strip()), "").lstrip("\ufeff ")
+    numbered: list[tuple[int | None, Topic]]
     if first.startswith("<"):
-        found = list(_trec_topics(path))
+        numbered = list(_trec_topics(path))
     elif first.startswith("{"):
-        found = [_json_topic(record, path, line) for line, record in read_records(path, TOPIC_REMEDY)]
+        records = read_records(path, TOPIC_REMEDY)
+        numbered = [(line, _json_topic(record, path, line)) for line, record in records]
     elif _is_header(first):
-        found = [_topic(row, path, line) for line, row in _table(path, separator_of(first))]
+        rows = _table(path, separator_of(first))
+        numbered = [(line, _topic(row, path, line)) for line, row in rows]
     elif first.startswith(".I") or "\t" in first:
-        found = [Topic(key, query) for key, query in read_queries(path).items()]
+        numbered = [(None, Topic(key, query)) for key, query in read_queries(path).items()]
     else:
         raise InputError("unknown format of the topics", TOPIC_REMEDY, file=path)
-    if not found:
+    if not numbered:
         raise InputError("the file contains no topics", TOPIC_REMEDY, file=path)
     keys: set[str] = set()
-    for topic in found:
-        if topic.key in keys:
-            raise InputError(
-                f"topic {topic.key!r} appears twice", "give each topic a different id", file=path
-            )
+    for line, topic in numbered:
+        with _located(path, line):
+            check_topic(topic)
+            if topic.key in keys:
+                raise InputError(f"topic {topic.key!r} appears twice", "give each topic a different id")
         keys.add(topic.key)
-    return found
+    return [topic for _, topic in numbered]
+
+
+@contextmanager
+def _located(path: FilePath, line: int | None) -> Iterator[None]:
+    """Add the file and the line to an error."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(error.problem, error.remedy, file=path, line=line) from None
 
 
 def _is_header(text: str) -> bool:
@@ -78,13 +90,13 @@ def _topic(record: Mapping[str, str], path: FilePath, line: int) -> Topic:
     return Topic(_storable(key), _storable(query), _storable(by_name.get("description", "")))
 
 
-def _trec_topics(path: FilePath) -> Iterator[Topic]:
+def _trec_topics(path: FilePath) -> Iterator[tuple[int, Topic]]:
     for line, number, fields in topics(text_lines(path), path):
         title = fields.get("title") or fields.get("query")
         if not title:
             raise InputError("the topic that starts here has no <title>", TOPIC_REMEDY, file=path, line=line)
         description = "\n\n".join(fields[name] for name in ("desc", "narr") if fields.get(name))
-        yield Topic(_storable(number), _storable(title), _storable(description))
+        yield line, Topic(_storable(number), _storable(title), _storable(description))
 
 
 def read_material(path: FilePath, format_name: str | None = None) -> list[Document]:
@@ -93,15 +105,26 @@ def read_material(path: FilePath, format_name: str | None = None) -> list[Docume
     A document with a field ``html`` is shown as a page; one with a field ``url`` and no text is loaded from
     that URL; everything else is shown as text. A field ``topic`` restricts the document to one topic.
     """
-    documents = [_document(doc.id, dict(doc.fields), path) for doc in read_documents(path, format_name)]
+    line = 0
+
+    def counted() -> Lines:
+        nonlocal line
+        for number, text in text_lines(path):
+            line = number  # a document is complete when its last line was read
+            yield number, text
+
+    documents = []
+    for doc in documents_in(counted(), path, format_name):
+        with _located(path, line):
+            document = _document(doc.id, dict(doc.fields))
+            check_document(document)
+        documents.append(document)
     if not documents:
         raise InputError("the file contains no documents", "give documents with an id and a text", file=path)
     return documents
 
 
-def _document(key: str, fields: dict[str, str], path: FilePath) -> Document:
-    if not key.strip():
-        raise InputError("a document has no id", "give every document an id", file=path)
+def _document(key: str, fields: dict[str, str]) -> Document:
     named = {name.strip().lower(): value for name, value in fields.items()}
     topic = next((named.pop(name).strip() for name in TOPIC_FIELDS if name in named), None) or None
     title, url = " ".join(named.pop("title", "").split()), named.pop("url", "").strip()
@@ -113,13 +136,7 @@ def _document(key: str, fields: dict[str, str], path: FilePath) -> Document:
         kind, body = "text", text
     else:
         kind, body = "url", url
-        if not _is_web_address(url):
-            raise InputError(f"invalid URL {url[:80]!r} of document {key!r}", "write https://…", file=path)
-    if len(body) > LONGEST_TEXT:
-        raise InputError(
-            f"document {key!r} has {len(body):,} characters", f"shorten it to {LONGEST_TEXT:,}", file=path
-        )
-    return Document(_storable(key), kind, _storable(title), _storable(body), topic)
+    return Document(_storable(key.strip()), kind, _storable(title), _storable(body), topic)
 
 
 def read_prior(path: FilePath, depth: int) -> dict[str, list[str]]:
@@ -127,14 +144,6 @@ def read_prior(path: FilePath, depth: int) -> dict[str, list[str]]:
     run = read_run(path, compiled=False)
     ranked = {topic: sorted(run[topic], key=lambda pair: -pair[1])[:depth] for topic in run}
     return {topic: [doc for doc, _ in pairs] for topic, pairs in ranked.items()}
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # such as an open bracket in the host
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.netloc)
 
 
 def _storable(text: str) -> str:

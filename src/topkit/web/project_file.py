@@ -15,7 +15,8 @@ from topkit.data.errors import InputError
 from topkit.data.files import FilePath
 from topkit.web.json_lines import read_records
 from topkit.web.judging import Judgment, LabellingState, ShownDocument, Task
-from topkit.web.shapes import LARGEST_NUMBER
+from topkit.web.material import check_document, check_topic
+from topkit.web.shapes import LARGEST_NUMBER, checked_name, checked_project
 from topkit.web.store.labellings import LABELLING_TOOLS
 from topkit.web.store.projects import KINDS, LIMIT_OF_DOCUMENTS, Document, Topic, check_project
 
@@ -58,7 +59,9 @@ class ProjectFile:
         if "topic" in record:
             key = _text(record, "topic")
             self._check_new(key, self.topics, "topic")
-            self.topics[key] = Topic(key, _text(record, "query"), _text(record, "description"))
+            topic = Topic(key, _text(record, "query"), _text(record, "description"))
+            check_topic(topic)
+            self.topics[key] = topic
         elif "document" in record:
             self._add_document(record)
         elif "candidates" in record:
@@ -81,7 +84,9 @@ class ProjectFile:
             raise InputError(f"unknown kind of document {kind!r}", REMEDY)
         if len(self.documents) == LIMIT_OF_DOCUMENTS:
             raise InputError(f"more than {LIMIT_OF_DOCUMENTS:,} documents", "make several projects")
-        self.documents[key] = Document(key, kind, _text(record, "title"), _text(record, "body"))
+        document = Document(key, kind, _text(record, "title"), _text(record, "body"))
+        check_document(document)
+        self.documents[key] = document
 
     def _add_candidates(self, record: dict[str, Any]) -> None:
         topic = self._known_topic(record, "candidates")
@@ -98,7 +103,7 @@ class ProjectFile:
         self.candidates[topic] = Candidates(shown, prior)
 
     def _add_labelling(self, record: dict[str, Any]) -> None:
-        topic, assessor = self._known_topic(record, "labelling"), _text(record, "assessor")
+        topic, assessor = self._known_topic(record, "labelling"), checked_name(record["assessor"])
         if (topic, assessor) in self._labelled:
             raise InputError(f"{assessor!r} has two labellings of topic {topic!r}", REMEDY)
         self._labelled.add((topic, assessor))
@@ -156,11 +161,7 @@ def read_project(path: FilePath) -> ProjectFile:
 def _settings(record: dict[str, Any]) -> dict[str, Any]:
     if record.get("version") != 1:
         raise InputError("the file is not a project of version 1", REMEDY)
-    values = {name: record["project"][name] for name in PROJECT_FIELDS}
-    for name in ("name", "strategy", "tools", "instructions"):
-        _text(values, name)
-    _whole(values, "k", 1)
-    _whole(values, "seed", 0)
+    values = checked_project({name: record["project"][name] for name in PROJECT_FIELDS})
     check_project(values)
     return values
 

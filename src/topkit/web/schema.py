@@ -37,7 +37,7 @@ def _required(kind: type[TypeEngine[Any]], *names: str) -> list[Column[Any]]:
 
 
 meta = Table("meta", metadata, Column("name", Text, primary_key=True), *_required(Text, "value"))
-"""The secret that signs invitation links."""
+"""The secret that signs invitation links, and a value that changes with anybody's access."""
 
 person = Table(
     "person",
@@ -71,13 +71,16 @@ invitation = Table(
     Column("used", Float),
 )
 
-login_attempt = Table(
-    "login_attempt",
+sign_in = Table(
+    "sign_in",
     metadata,
-    Column("id", Integer, primary_key=True),
-    *_required(Text, "name", "address"),
-    Column("time", Float, nullable=False, index=True),
+    *_required(Text, "name", "address"),  # an empty name or address stands for all of them
+    Column("failures", Integer, nullable=False),
+    Column("last", Float, nullable=False),
+    Column("succeeded", Float),
+    PrimaryKeyConstraint("name", "address"),
 )
+"""Wrong passwords, which delay the next attempt."""
 
 project = Table(
     "project",
@@ -209,7 +212,7 @@ TABLES = (
     person,
     session,
     invitation,
-    login_attempt,
+    sign_in,
     project,
     topic,
     document,

@@ -31,17 +31,15 @@ def admin_link(store: Store, name: str, hours: float) -> str | None:
     return invitation_path(store.secret, row["id"], row["expires"])
 
 
-def serve(
-    settings: Settings, host: str, port: int, admin: str, public: str | None, tell: Callable[[str], None]
-) -> None:
-    """Serve until stopped. ``public`` is the URL that people use if the server is behind a proxy.
+def serve(settings: Settings, host: str, port: int, admin: str, tell: Callable[[str], None]) -> None:
+    """Serve until stopped.
 
     The event loop is uvloop if it is installed, else asyncio.
     """
     listener = _listen(host, port)
     app = create_app(settings)
     shown_host = f"[{host}]" if ":" in host else host
-    url = (public or f"http://{shown_host}:{listener.getsockname()[1]}").rstrip("/")
+    url = (settings.public or f"http://{shown_host}:{listener.getsockname()[1]}").rstrip("/")
     tell(f"labels are stored in {settings.file or 'PostgreSQL'}; serving on {url}")
     link = admin_link(app.state.store, admin, settings.invitation_hours)
     if link is not None:
@@ -52,6 +50,7 @@ def serve(
         access_log=False,
         log_level="warning",
         server_header=False,
+        proxy_headers=False,  # believed only from the proxies in the settings
         timeout_graceful_shutdown=10,
     )
     try:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from topkit.data.errors import InputError
 
 DEFAULT_DATABASE = "topkit-labels.db"
+RESERVED = ("account", "api", "health", "invite", "login", "openapi.json", "people", "projects", "static")
+"""First parts of the paths of the app, with which the path of ``public`` may not start."""
 
 
 @dataclass(frozen=True)
@@ -16,21 +20,66 @@ class Settings:
 
     - ``database``: the path of an SQLite file, or a URL ``postgresql://user:password@host/name``.
     - ``https``: the app is reached over HTTPS only, so cookies are marked as secure.
+    - ``public``: the URL that people use if there is a proxy in front, such as ``https://example.org/label``.
+      It decides what counts as the same origin, the links, the cookies and the paths, whatever the proxy does
+      with the header Host and whether or not it removes ``/label``.
+    - ``proxies``: addresses or networks of proxies whose header X-Forwarded-For is believed.
     """
 
     database: str = DEFAULT_DATABASE
     https: bool = False
+    public: str | None = None
+    proxies: tuple[str, ...] = ()
     upload_bytes: int = 64 << 20
     """The largest file that may be imported."""
     body_bytes: int = 1 << 20
     """The largest body of any other request."""
     session_hours: float = 24 * 14
     invitation_hours: float = 24 * 7
-    attempts: int = 5
-    """Wrong passwords allowed per name within ``attempt_minutes``; four times as many per address."""
-    attempt_minutes: float = 15
     session_cache_seconds: float = 10.0
-    """Another server process may accept an ended session for this long."""
+    """How long a session is believed without a look at the database, if nobody's access changed."""
+
+    def __post_init__(self) -> None:
+        if self.public is not None:
+            self._check_public(self.public)
+        for proxy in self.proxies:
+            try:
+                ip_network(proxy, strict=False)
+            except ValueError:
+                remedy = "give an IP address or a network, such as 10.0.0.0/8"
+                raise InputError(f"invalid address {proxy!r} of a proxy", remedy) from None
+
+    def _check_public(self, url: str) -> None:
+        parts = urlsplit(url)
+        remedy = "write it as https://host or https://host/path"
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+            raise InputError(f"invalid public URL {url!r}", remedy)
+        if parts.query or parts.fragment or self.root.split("/")[-1] in (".", ".."):
+            raise InputError(f"the public URL {url!r} is more than a host and a path", remedy)
+        first = self.root.split("/")[1] if self.root else ""
+        if first in RESERVED:
+            raise InputError(
+                f"the path of the public URL starts with /{first}, which the app uses", "choose another path"
+            )
+
+    @property
+    def secure(self) -> bool:
+        """Whether people reach the app over HTTPS only."""
+        return self.https or (self.public or "").startswith("https://")
+
+    @property
+    def root(self) -> str:
+        """The path below which the app is reached, without a slash at its end.
+
+        >>> Settings(public="https://example.org/label/").root, Settings(public="https://example.org").root
+        ('/label', '')
+        """
+        return urlsplit(self.public or "").path.rstrip("/")
+
+    @property
+    def trusted(self) -> list[IPv4Network | IPv6Network]:
+        """The networks of trusted proxies."""
+        return [ip_network(proxy, strict=False) for proxy in self.proxies]
 
     @property
     def url(self) -> str:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from fastapi import Path
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+
+from topkit.data.errors import InputError
 
 LARGEST_NUMBER = 2**31 - 1
 """PostgreSQL stores ids and sequence numbers in 32 bits."""
@@ -38,6 +48,43 @@ class Body(BaseModel):
     """A request body; unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class ProjectIn(Body):
+    """The settings of a project: how many places at the top, which strategy, which tools."""
+
+    name: Name
+    k: int = Field(10, ge=1, le=1000)
+    strategy: Annotated[str, Field(max_length=50)] = "adaptive"
+    tools: Literal["pairs", "grades", "both"] = "both"
+    seed: int = Field(0, ge=0, le=LARGEST_NUMBER)
+    instructions: LongText = ""
+
+
+_NAME = TypeAdapter(Name)
+
+
+def checked_name(text: object) -> str:
+    """The name of a person or project, if it is one that a form would accept."""
+    return str(_checked(_NAME, text, "name"))
+
+
+_PROJECT = TypeAdapter(ProjectIn)
+
+
+def checked_project(values: object) -> dict[str, Any]:
+    """The settings of a project, if the form would accept them."""
+    return dict(_checked(_PROJECT, values, ""))
+
+
+def _checked(adapter: TypeAdapter[Any], value: object, what: str) -> Any:
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(place) for place in problem["loc"]) or what
+        got = str(problem["input"])[:40]
+        raise InputError(f"{where}: {problem['msg']}, got {got!r}", "correct the value") from None
 
 
 class Message(BaseModel):

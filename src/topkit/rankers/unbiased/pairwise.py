@@ -58,9 +58,7 @@ class DebiasedPairs:
         packed, count = np.unique(packed, return_counts=True)
         rows, places = packed // (size * size), packed % (size * size)
         ones = np.ones(size)
-        return cls(
-            rows // n, rows % n, places // size, places % size, count.astype(np.float64), ones, ones
-        )
+        return cls(rows // n, rows % n, places // size, places % size, count.astype(np.float64), ones, ones)
 
     @property
     def weights(self) -> Floats:

@@ -55,7 +55,9 @@ class UnbiasedClicks:
     estimator: Annotated[str, Setting("How clicks are corrected.", choices=ESTIMATORS)] = "snips"
     smoothing: Annotated[
         float,
-        Setting("Examinations at the average relevance that naive, snips and dr add to each document.", low=0),
+        Setting(
+            "Examinations at the average relevance that naive, snips and dr add to each document.", low=0
+        ),
     ] = 1.0
     clip: Annotated[float, Setting("Smallest propensity that ips divides by.", low=0, high=1)] = 0.05
     rounds: Annotated[int, Setting("Rounds of dual and pairwise.", low=1)] = 5

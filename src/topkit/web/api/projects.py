@@ -22,25 +22,13 @@ from topkit.web.imports import read_material, read_prior, read_topics
 from topkit.web.judging import ShownDocument, Tool
 from topkit.web.lookup import existing, project_of
 from topkit.web.project_file import read_project
-from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number
+from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number, ProjectIn
 from topkit.web.store import labellings, people, projects
 from topkit.web.store.labellings import Assignment
 from topkit.web.viewing import document_response
 
 router = APIRouter(prefix="/api/projects", tags=["projects"], responses=PROBLEMS)
-Tools = Literal["pairs", "grades", "both"]
 Numbers = Annotated[list[Number], Field(max_length=10_000)]
-
-
-class ProjectIn(Body):
-    """The settings of a project: how many places at the top, which strategy, which tools."""
-
-    name: Name
-    k: int = Field(10, ge=1, le=1000)
-    strategy: Annotated[str, Field(max_length=50)] = "adaptive"
-    tools: Tools = "both"
-    seed: int = Field(0, ge=0, le=LARGEST_NUMBER)
-    instructions: LongText = ""
 
 
 class ProjectOut(ProjectIn):

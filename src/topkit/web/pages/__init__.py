@@ -1,11 +1,12 @@
-"""The HTML pages. They only read; every change goes through the API."""
+"""The HTML pages. Changes go through the API; without a script, forms can sign in and out (``forms``)."""
 
 from topkit.web.pages.admin import router as admin_router
 from topkit.web.pages.assessor import router as assessor_router
+from topkit.web.pages.forms import router as forms_router
 from topkit.web.pages.quality import router as quality_router
 from topkit.web.pages.render import error_page
 from topkit.web.pages.results import router as results_router
 
-routers = (assessor_router, admin_router, results_router, quality_router)
+routers = (assessor_router, admin_router, forms_router, results_router, quality_router)
 
 __all__ = ["error_page", "routers"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.web.auth import SHORTEST_PASSWORD
 from topkit.web.guard import Cached, SomeoneVisit, Stored, visit_of
 from topkit.web.headers import PAGE_POLICY, URL_POLICY
 from topkit.web.lookup import open_invitation
-from topkit.web.pages.render import page
+from topkit.web.pages.render import page, redirect
 from topkit.web.records import LabellingCache
 from topkit.web.shapes import Id
 from topkit.web.store import labellings, projects
@@ -25,7 +25,7 @@ router = APIRouter()
 async def login(request: Request) -> Response:
     """The sign-in form."""
     if await visit_of(request) is not None:
-        return RedirectResponse("/", 303)
+        return redirect(request, "/")
     return page(request, "login.html", None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -9,10 +10,28 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from fastapi.templating import Jinja2Templates
+from jinja2.ext import Extension
 
 from topkit.version import __version__
 from topkit.web.pages.translate import environment, language_of
 from topkit.web.store.people import Visit
+
+NEEDS_SCRIPT = "/script-needed"
+"""Where a form goes that only works with a script, if there is none."""
+
+
+class _Paths(Extension):
+    """Adds what every template needs when it is compiled, so that templates are written as if the app were at
+    the root of its host: the root of the app before each path, and what a form does without a script.
+
+    A form that names no ``action`` goes to a page that says that nothing was changed. Forms are always
+    posted: otherwise the browser would put a password into the URL when the script is blocked.
+    """
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        source = re.sub(r"<form(?![^>]*\saction=)", f'<form action="{NEEDS_SCRIPT}"', source)
+        source = source.replace("<form", '<form method="post"')
+        return re.sub(r'\b(href|src|action)="/', r'\1="{{ root }}/', source)
 
 
 def _percent(value: float | None) -> str:
@@ -27,6 +46,7 @@ def _moment(seconds: float) -> str:
 @cache
 def _templates(language: str) -> Jinja2Templates:
     env = environment(language)
+    env.add_extension(_Paths)
     env.filters.update(percent=_percent, moment=_moment)
     env.globals.update(version=__version__)
     return Jinja2Templates(env=env)
@@ -37,11 +57,17 @@ def page(request: Request, name: str, visit: Visit | None, status: int = 200, **
     csrf = "" if visit is None else visit.csrf
     me = None if visit is None else visit.person
     templates = _templates(language_of(request).code)
-    return templates.TemplateResponse(request, name, {"me": me, "csrf": csrf, **values}, status)
+    shared = {"me": me, "csrf": csrf, "root": request.scope.get("root_path", "")}
+    return templates.TemplateResponse(request, name, {**shared, **values}, status)
+
+
+def redirect(request: Request, path: str) -> Response:
+    """Send the browser to another page of the app."""
+    return RedirectResponse(request.scope.get("root_path", "") + path, 303)
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
     """A page that explains a problem; without a session, a redirect to the sign-in form."""
     if status == 401:
-        return RedirectResponse("/login", 303)
+        return redirect(request, "/login")
     return page(request, "error.html", None, status, detail=language_of(request).text(detail))

@@ -8,6 +8,7 @@ const words = JSON.parse(document.getElementById("words").textContent);
 function _(text, values = {}) {
   return (words[text] || text).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 }
+const root = document.body.dataset.root; // the path of the app on its host, "" if it has the host for itself
 
 function showStatus(text, isError) {
   const status = document.getElementById("status");
@@ -20,7 +21,7 @@ async function callApi(method, url, body) {
   const headers = { "X-CSRF-Token": csrf };
   const hasFiles = body instanceof FormData;
   if (body !== undefined && !hasFiles) headers["Content-Type"] = "application/json";
-  return fetch(url, {
+  return fetch(root + url, {
     method,
     headers,
     body: body === undefined || hasFiles ? body : JSON.stringify(body),
@@ -46,7 +47,7 @@ function bodyOf(form, submitter) {
   const outer = {};
   const inner = {};
   for (const field of form.elements) {
-    if (!field.name || (field.tagName === "BUTTON" && field !== submitter) || ((field.type === "checkbox" || field.type === "radio") && !field.checked)) continue;
+    if (!field.name || field.name === "csrf" || (field.tagName === "BUTTON" && field !== submitter) || ((field.type === "checkbox" || field.type === "radio") && !field.checked)) continue;
     const target = form.dataset.wrap && !("outer" in field.dataset) ? inner : outer;
     if (field.dataset.type === "list") (target[field.name] ||= []).push(valueOf(field));
     else target[field.name] = valueOf(field);
@@ -69,7 +70,7 @@ async function submit(form, submitter) {
     }
     sessionStorage.setItem("message", reply.message || "");
     const next = form.dataset.next;
-    if (next) location.assign(next.replace("{id}", reply.id));
+    if (next) location.assign(root + next.replace("{id}", reply.id));
     else location.reload();
   } catch {
     showStatus(_("Cannot reach the server. Nothing was changed; try again."), true);

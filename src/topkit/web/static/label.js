@@ -132,7 +132,7 @@ function showDocument(side, shown) {
   frame.setAttribute("sandbox", "");
   frame.setAttribute("referrerpolicy", "no-referrer");
   frame.title = `Document ${side === "a" && pairs ? "on the left" : side === "b" ? "on the right" : ""}: ${shown.title || shown.key}`;
-  frame.src = `${api}/documents/${shown.id}`;
+  frame.src = `${root}${api}/documents/${shown.id}`;
   container.replaceChildren(frame);
 }
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import secrets
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from alembic import command
@@ -71,23 +73,90 @@ def insert_one(connection: Connection, table: sa.Table, values: Mapping[str, Any
 
 def open_store(settings: Settings, *, create: bool = True) -> Store:
     """Open the database; create it if it does not exist, and upgrade an older schema."""
-    if settings.file is not None and not create and not settings.file.exists():
-        raise InputError("the database does not exist", "check --database", file=settings.file)
+    if not create:
+        _check_exists(settings)
     engine = make_engine(settings)
-    try:
+    with understood(settings, engine):
         migrate(engine)
         with writing(engine) as connection:
-            secret = connection.scalar(sa.select(meta.c.value).where(meta.c.name == "secret"))
-            if secret is None:
-                secret = secrets.token_hex(32)
-                connection.execute(meta.insert(), [{"name": "secret", "value": secret}])
-    except sa.exc.OperationalError as error:
-        engine.dispose()
-        raise InputError(f"cannot open the database ({error.orig})", "check --database") from None
+            values = {row.name: row.value for row in connection.execute(sa.select(meta))}
+            for name in {"secret", "access"} - values.keys():
+                values[name] = secrets.token_hex(32)
+                connection.execute(meta.insert(), [{"name": name, "value": values[name]}])
+    return Store(engine, bytes.fromhex(values["secret"]))
+
+
+def open_to_read(settings: Settings) -> Store:
+    """Open the database as it is: it is neither created nor upgraded nor changed, and may be read-only."""
+    _check_exists(settings)
+    engine = _reading_engine(settings)
+    with understood(settings, engine), engine.connect() as connection:
+        if revision_of(connection) is None:
+            raise InputError("not a topkit database", "check --database", file=settings.file)
+        secret = connection.scalar(sa.select(meta.c.value).where(meta.c.name == "secret"))
+    return Store(engine, bytes.fromhex(secret or ""))
+
+
+def _check_exists(settings: Settings) -> None:
+    if settings.file is not None and not settings.file.exists():
+        raise InputError("the database does not exist", "check --database", file=settings.file)
+
+
+def _reading_engine(settings: Settings) -> Engine:
+    if settings.file is None:
+        require("psycopg", "postgres")
+        options = "-c default_transaction_read_only=on"
+        return sa.create_engine(settings.url, connect_args={"options": options})
+    path = settings.file.resolve()
+    # With a write-ahead log beside it, the file may be in use. Without one, SQLite must not even create it.
+    in_use = path.with_name(path.name + "-wal").exists()
+    address = f"file:{quote(str(path))}?{'mode=ro' if in_use else 'immutable=1'}"
+    engine = sa.create_engine(
+        "sqlite://",
+        creator=lambda: sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, check_same_thread=False),
+        poolclass=sa.pool.NullPool,
+    )
+    sa.event.listen(engine, "connect", _read_only)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _read_only(connection: Any, _: object) -> None:
+    connection.isolation_level = None
+    connection.execute("PRAGMA query_only=ON")
+
+
+@contextmanager
+def understood(settings: Settings, engine: Engine) -> Iterator[None]:
+    """Turn an error of the database into a sentence, and close the database."""
+    try:
+        yield
     except sa.exc.DatabaseError as error:
         engine.dispose()
-        raise InputError(f"not a topkit database ({error.orig})", "check --database") from None
-    return Store(engine, bytes.fromhex(secret))
+        raise database_error(error, settings.file) from None
+    except InputError:
+        engine.dispose()
+        raise
+
+
+_DAMAGED = ("malformed", "not a database", "disk I/O error", "invalid page")
+
+
+def database_error(error: sa.exc.DatabaseError, file: Path | None = None) -> InputError:
+    """What is wrong with the database, and what to do."""
+    reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error).__name__
+    low = reason.lower()
+    if "readonly" in low or "read-only" in low:
+        remedy = "let the server write to the file and to its folder: chown or chmod u+w"
+        return InputError("the database is read-only", remedy, file=file)
+    if "is full" in low or "no space" in low:
+        return InputError("the disk of the database is full", "free some space", file=file)
+    if any(word in low for word in _DAMAGED):
+        problem = f"not a topkit database, or damaged ({reason})"
+        return InputError(problem, "check --database; restore a backup if it is damaged", file=file)
+    if isinstance(error, sa.exc.OperationalError):
+        return InputError(f"cannot open the database ({reason})", "check --database", file=file)
+    return InputError(f"not a topkit database ({reason})", "check --database", file=file)
 
 
 def make_engine(settings: Settings) -> Engine:

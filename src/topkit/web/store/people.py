@@ -1,4 +1,4 @@
-"""People, their sessions and invitations, and failed sign-ins."""
+"""People, their sessions and invitations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.errors import InputError
-from topkit.web.schema import invitation, login_attempt, person, session
+from topkit.web.names import likeness
+from topkit.web.schema import invitation, meta, person, session
 from topkit.web.store.engine import insert_one
 
 ROLES = ("admin", "assessor")
@@ -78,22 +79,37 @@ def _check_role(role: str) -> None:
 def _check_name_is_free(connection: Connection, name: str) -> None:
     if find_person(connection, name) is not None:
         raise InputError(f"the name {name!r} is already taken", "choose another name")
+    looks = likeness(name)
+    alike = next(
+        (taken for taken in connection.scalars(sa.select(person.c.name)) if likeness(taken) & looks), None
+    )
+    if alike is not None:
+        raise InputError(f"the name {name!r} looks like {alike!r}, which is taken", "choose another name")
 
 
 def change_person(connection: Connection, number: int, *, role: str, active: bool) -> None:
     """Set the role, and whether the person may sign in; at least one active admin must remain."""
     connection.execute(person.update().where(person.c.id == number).values(role=role, active=active))
+    note_access_change(connection)
     admins = sa.select(sa.func.count()).where(person.c.role == "admin", person.c.active)
     if not connection.scalar(admins):
         raise InputError("no active admin would remain", "make somebody else an admin first")
     if not active:
-        connection.execute(session.delete().where(session.c.person == number))
+        revoke_access(connection, number)
+
+
+def revoke_access(connection: Connection, number: int) -> None:
+    """End all sessions of a person, and withdraw the links with which they could set a password."""
+    connection.execute(session.delete().where(session.c.person == number))
+    note_access_change(connection)
+    unused = (invitation.c.person == number, invitation.c.used.is_(None))
+    connection.execute(invitation.delete().where(*unused))
 
 
 def set_password(connection: Connection, number: int, password: str) -> None:
-    """Set a new (hashed) password; all sessions of the person end."""
-    connection.execute(person.update().where(person.c.id == number).values(password=password, active=True))
-    connection.execute(session.delete().where(session.c.person == number))
+    """Set a new (hashed) password; all sessions and links of the person end. It does not unblock anybody."""
+    connection.execute(person.update().where(person.c.id == number).values(password=password))
+    revoke_access(connection, number)
 
 
 # -- sessions ----------------------------------------------------------------------------------------------
@@ -131,6 +147,20 @@ def find_session(connection: Connection, token: str) -> Visit | None:
 def end_session(connection: Connection, token: str) -> None:
     """Delete a session."""
     connection.execute(session.delete().where(session.c.token == _hashed(token)))
+    note_access_change(connection)
+
+
+_ACCESS = meta.c.name == "access"
+
+
+def access_version(connection: Connection) -> str:
+    """Changes whenever a session ended early or somebody's access changed."""
+    return connection.scalar(sa.select(meta.c.value).where(_ACCESS)) or ""
+
+
+def note_access_change(connection: Connection) -> None:
+    """Tell all processes to look at the database again, instead of believing the sessions in memory."""
+    connection.execute(meta.update().where(_ACCESS).values(value=secrets.token_hex(8)))
 
 
 # -- invitations -------------------------------------------------------------------------------------------
@@ -173,26 +203,3 @@ def withdraw_invitation(connection: Connection, number: int) -> bool:
     """Delete an unused invitation, so that its link no longer works."""
     unused = (invitation.c.used.is_(None), invitation.c.id == number)
     return connection.execute(invitation.delete().where(*unused)).rowcount == 1
-
-
-# -- failed sign-ins ---------------------------------------------------------------------------------------
-def wrong_passwords(connection: Connection, name: str, address: str, minutes: float) -> tuple[int, int]:
-    """How many there were recently for this name, and from this address."""
-    recent = login_attempt.c.time > time.time() - 60 * minutes
-    count = sa.select(sa.func.count()).where(recent)
-    return (
-        connection.scalar(count.where(login_attempt.c.name == name)) or 0,
-        connection.scalar(count.where(login_attempt.c.address == address)) or 0,
-    )
-
-
-def note_wrong_password(connection: Connection, name: str, address: str, minutes: float) -> None:
-    """Count one more, and delete those that are too old to matter."""
-    now = time.time()
-    connection.execute(login_attempt.delete().where(login_attempt.c.time < now - 60 * minutes))
-    connection.execute(login_attempt.insert().values(name=name, address=address, time=now))
-
-
-def forget_wrong_passwords(connection: Connection, name: str) -> None:
-    """Reset the count after a correct password."""
-    connection.execute(login_attempt.delete().where(login_attempt.c.name == name))

@@ -29,8 +29,8 @@ SPARSE_BYTES, SPARSE_RATIO = 1 << 30, 50
 """A matrix above this size that is this many times larger than the text would be nearly all zeros."""
 ROOM = 1.05
 """The matrix is allocated for this many times the rows that the first chunk predicts."""
-EXACT_ROWS = 64
-"""Room for numbers that Python must round, per chunk; it grows fourfold when it does not suffice."""
+NOTED_FIELDS = 1024
+"""Room for fields that are left to Python, per chunk; it grows fourfold when it does not suffice."""
 
 
 class Rows(NamedTuple):
@@ -93,6 +93,7 @@ class LetorScan:
         self.qids: list[str] = []
         self.ids: list[Strings] = []
         self.notes: list[Strings] = []
+        self.noted_fields = NOTED_FIELDS
         self.threads = thread_count()
         self.pool = ThreadPoolExecutor(self.threads)
         self.waiting: deque[tuple[_Job, Future[_Piece]]] = deque()
@@ -146,23 +147,18 @@ class LetorScan:
         starts, spans = np.empty(size, np.int64), np.empty((size, 2), np.int64)
         ids, notes = np.empty(len(text), np.uint8), np.empty(len(text), np.uint8)
         ends = np.zeros((2, size + 1), np.int64)
-        exact = np.empty((EXACT_ROWS, 4), np.int64)
         X, y = self.X[first_row : first_row + size], self.y[first_row : first_row + size]
         while True:
+            noted = np.empty((self.noted_fields, 4), np.int64)
             status, lines, rows, queries, marked, where = self.scan_letor(
-                text, X, y, starts, spans, ids, ends[0, 1:], notes, ends[1, 1:], exact
+                text, X, y, starts, spans, ids, ends[0, 1:], notes, ends[1, 1:], noted
             )
-            if status != kernels.MORE_EXACT:
+            if status != kernels.MORE_NOTED:
                 break
-            exact = np.empty((4 * len(exact), 4), np.int64)
-        for row, column, first, last in exact[:marked].tolist():
-            value = float(text[first:last].tobytes())
-            if abs(value) >= FLOAT32_LIMIT:
-                return _failed(kernels.BAD_VALUE if column >= 0 else kernels.BAD_LABEL, text, first)
-            if column < 0:
-                y[row] = value
-            else:
-                X[row, column] = value
+            self.noted_fields = 4 * len(noted)
+        invalid = _read_noted(text, noted[:marked], X, y)
+        if invalid is not None:
+            return invalid
         return _Piece(
             status,
             lines,
@@ -225,6 +221,35 @@ def text_size(path: FilePath) -> int:
     """The size of the text in a file, or 0 if it is not known: the file is compressed or a pipe."""
     size = file_size(path)
     return 0 if size == 0 or is_compressed(path) else size
+
+
+def _read_noted(
+    text: NDArray[np.uint8], noted: NDArray[np.int64], X: NDArray[np.float32], y: NDArray[np.float32]
+) -> _Piece | None:
+    """Fill in the labels and values that the scanner noted; the failure if one of them is invalid."""
+    rows, columns, first, last = noted.T
+    missing = _missing(text, first, last) & (columns >= 0)
+    X[rows[missing], columns[missing]] = np.nan
+    for row, column, start, stop in noted[~missing].tolist():
+        field = text[start:stop].tobytes()
+        value = float(field) if NUMBER.fullmatch(field) else np.inf
+        if abs(value) >= FLOAT32_LIMIT:
+            return _failed(kernels.BAD_VALUE if column >= 0 else kernels.BAD_LABEL, text, start)
+        if column < 0:
+            y[row] = value
+        else:
+            X[row, column] = value
+    return None
+
+
+def _missing(text: NDArray[np.uint8], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which fields are NULL or NaN in any case."""
+    missing = np.zeros(len(first), np.bool_)
+    for word in (b"null", b"nan"):
+        fields = np.flatnonzero(last - first == len(word))
+        letters = text[first[fields, None] + np.arange(len(word))] | 32
+        missing[fields] |= (letters == np.frombuffer(word, np.uint8)).all(axis=1)
+    return missing
 
 
 def _failed(status: int, text: NDArray[np.uint8], where: int) -> _Piece:

@@ -124,7 +124,7 @@ def _scan(chunk: memoryview, path: FilePath) -> _Piece:
         status, line, rows, queries, marked, where = kernel.scan_run(
             text, scores, lines, starts, spans, blob, ends[1:], exact
         )
-        if status != kernels.MORE_EXACT:
+        if status != kernels.MORE_NOTED:
             break
         exact = np.empty((8 * len(exact), 4), np.int64)
     problem = None

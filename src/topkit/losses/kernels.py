@@ -13,12 +13,13 @@ from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from topkit.losses.sorted_labels import top_memberships as top_memberships
 from topkit.metrics.compiled.kernels import falling_order as falling_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-PLAIN: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+PLAIN: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """How kernels are compiled. Kernels avoid division by zero themselves: a check inside the loop would keep it
 out of vector registers. They also avoid slice assignments and NumPy sorts, which take seconds to compile."""
 
@@ -28,9 +29,6 @@ runs."""
 
 INLINED: dict[str, Any] = {name: LANES[name] for name in ("fastmath", "error_model")}
 """Options of a small function that is compiled as part of its callers (``register_jitable``)."""
-
-SORT_FROM = 32
-"""From this k on, sorting finds the k-th largest value faster than one pass per distinct value."""
 
 
 @intrinsic
@@ -43,7 +41,7 @@ def float_of_bits(typing_context: Any, bits: Any) -> Any:
     return types.float64(types.int64), generate
 
 
-@njit(**LANES, inline="always")
+@njit(**LANES, forceinline=True)
 def exp(x: float) -> float:
     """e^x for x ≤ 709, exact to one unit in the last place, and 0 below −708.
 
@@ -97,69 +95,3 @@ def longest_list(ptr: Ints) -> int:
     for q in range(len(ptr) - 1):
         longest = max(longest, ptr[q + 1] - ptr[q])
     return longest
-
-
-@njit(**LANES)
-def count_from(values: Floats, border: float) -> int:
-    """How many values are at or above the border."""
-    count = 0
-    for i in range(len(values)):
-        count += values[i] >= border
-    return count
-
-
-@njit(**LANES)
-def next_above(values: Floats, border: float) -> float:
-    """The smallest value above the border, or infinity."""
-    best = np.inf
-    for i in range(len(values)):
-        best = min(best, values[i] if values[i] > border else np.inf)
-    return best
-
-
-@njit(**LANES)
-def next_below(values: Floats, border: float) -> float:
-    """The largest value below the border, or minus infinity."""
-    best = -np.inf
-    for i in range(len(values)):
-        best = max(best, values[i] if values[i] < border else -np.inf)
-    return best
-
-
-@njit(**PLAIN)
-def kth_largest(values: Floats, k: int) -> float:
-    """The k-th largest value, or the smallest if there are fewer than k."""
-    n = len(values)
-    if k >= n:
-        return float(extent(values)[0])
-    if k > SORT_FROM:
-        order = np.empty(n, np.int64)
-        falling_order(values, order)
-        return float(values[order[k - 1]])
-    border = np.inf
-    while count_from(values, border) < k:
-        border = next_below(values, border)
-    return float(border)
-
-
-@njit(**PLAIN)
-def top_memberships(labels: Floats, ptr: Ints, k: int) -> Floats:
-    """How far each document belongs to the top k of its query: 1, 0, or for ties at the border a share.
-
-    The documents of a tie at the border share the remaining places equally.
-    """
-    membership = np.empty(len(labels))
-    for q in range(len(ptr) - 1):
-        y, inside = labels[ptr[q] : ptr[q + 1]], membership[ptr[q] : ptr[q + 1]]
-        n = len(y)
-        if k >= n:
-            for i in range(n):
-                inside[i] = 1.0
-            continue
-        border = kth_largest(y, k)
-        reached = count_from(y, border)
-        above = count_from(y, next_above(y, border))
-        share = (k - above) / (reached - above)
-        for i in range(n):
-            inside[i] = 1.0 if y[i] > border else (share if y[i] == border else 0.0)
-    return membership

@@ -9,5 +9,5 @@ from __future__ import annotations
 OK, BAD_LABEL, NO_QUERY, BAD_PAIR, BAD_INDEX, UNSORTED, BAD_VALUE, FEW_FIELDS, BAD_SCORE = range(9)
 """Status of a scan: success, or the problem of the line where the scanner stopped."""
 
-MORE_FEATURES, MORE_EXACT = range(9, 11)
-"""The matrix has too few columns, or ``exact`` too few rows: give more and scan again."""
+MORE_FEATURES, MORE_NOTED = range(9, 11)
+"""The matrix has too few columns, or the array of noted fields too few rows: give more and scan again."""

@@ -1,4 +1,8 @@
-"""The scanner of LETOR lines."""
+"""The scanner of LETOR lines.
+
+It is one flat function on purpose: what Numba compiles grows with every call, and reading is often the first
+thing that a process does. Fields of a rare form are noted, and the caller reads them in Python.
+"""
 
 from __future__ import annotations
 
@@ -6,160 +10,32 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topkit.data.kernels import (
-    BAD_INDEX,
-    BAD_LABEL,
-    BAD_PAIR,
-    BAD_VALUE,
-    MORE_EXACT,
-    MORE_FEATURES,
-    NO_QUERY,
-    OK,
-    UNSORTED,
-)
-from topkit.data.kernels.text import (
-    COLON,
-    EQUALS,
-    FLOAT32_LIMIT,
-    HARD_NUMBER,
-    HASH,
-    NEWLINE,
-    NOT_A_NUMBER,
-    ZERO,
-    Bytes,
-    Ints,
-    field_end,
-    is_blank,
-    line_end,
-    mark_exact,
-    note_query,
-    parse_number,
-    short_number,
-    skip_blanks,
-    token_end,
-)
+from topkit.data.kernels import BAD_INDEX, BAD_PAIR, MORE_FEATURES, MORE_NOTED, NO_QUERY, OK, UNSORTED
 
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
+
+NEWLINE, HASH, COLON, PLUS, MINUS, DOT, ZERO, EQUALS = (ord(c) for c in "\n#:+-.0=")
+SMALL_E, CAPITAL_E = ord("e"), ord("E")
+DOCID = np.frombuffer(b"docid", np.uint8)
+BLANK = np.array([chr(c) in " \t\r\f\v" for c in range(256)])
+"""Whether a byte separates fields within a line."""
+ENDS_FIELD = np.array([chr(c) in " \t\r\f\v\n#" for c in range(256)])
+"""Whether a byte ends a field; a comment may follow without a space."""
 
 LONG_INDEX = 9
 """A feature index of more digits is far beyond any limit and could overflow."""
+SAFE_DIGITS = 18
+"""Significant digits that always fit 64 bits."""
+POWERS_OF_TEN = np.array([float(10**e) for e in range(61)])
+"""10^0, 10^1, … as doubles; they are exact up to 10^22."""
+SLACK = 4e-16
+"""Three roundings to double (digits, power of ten, quotient) change a number by less than this share."""
+LARGEST = float(np.finfo(np.float32).max)
 
 
-@njit(cache=True, nogil=True)
-def is_missing(text: Bytes, start: int, end: int) -> bool:
-    """Whether text[start:end] is NULL or NaN in any case."""
-    if end - start == 4:
-        n, u, l1, l2 = text[start] | 32, text[start + 1] | 32, text[start + 2] | 32, text[start + 3] | 32
-        return bool(n == 110 and u == 117 and l1 == 108 and l2 == 108)
-    if end - start == 3:
-        return bool(text[start] | 32 == 110 and text[start + 1] | 32 == 97 and text[start + 2] | 32 == 110)
-    return False
-
-
-@njit(cache=True, nogil=True)
-def comment_parts(text: Bytes, start: int, end: int) -> tuple[int, int, int, int]:
-    """Spans of the document id and of the note in a comment: ``docid = ID note``, or all of it is the id."""
-    start = skip_blanks(text, start, end)
-    while end > start and is_blank(text[end - 1]):
-        end -= 1
-    word = np.array([100, 111, 99, 105, 100], np.uint8)  # docid
-    if end - start > 5:
-        named = True
-        for i in range(5):
-            named = named and text[start + i] == word[i]
-        i = skip_blanks(text, start + 5, end)
-        if named and i < end and text[i] == EQUALS:
-            first = skip_blanks(text, i + 1, end)
-            last = token_end(text, first, end)
-            return first, last, skip_blanks(text, last, end), end
-    return start, end, end, end
-
-
-@njit(cache=True, nogil=True, inline="always")
-def append(blob: Bytes, used: int, text: Bytes, first: int, last: int) -> int:
-    """Copy text[first:last] to the end of the used part of ``blob``; returns how much is used then."""
-    for j in range(first, last):
-        blob[used] = text[j]
-        used += 1
-    return used
-
-
-@njit(cache=True, nogil=True)
-def scan_features(text: Bytes, i: int, X: Floats, row: int, exact: Ints, marked: int) -> tuple[int, int, int]:
-    """Scan ``index:value …`` from i to the end of the line or its comment into a row of X.
-
-    Returns (status, position, rows of ``exact`` used); the position is that of the end, or of the failure.
-    """
-    width = X.shape[1]
-    column = 0
-    while True:
-        while is_blank(text[i]):
-            i += 1
-        if text[i] == NEWLINE or text[i] == HASH:
-            break
-        index = 0
-        first = i
-        digit = np.uint64(text[i]) - np.uint64(ZERO)
-        while digit <= np.uint64(9):
-            index = index * 10 + int(digit)
-            i += 1
-            digit = np.uint64(text[i]) - np.uint64(ZERO)
-        if i == first or text[i] != COLON:
-            return BAD_PAIR, first, marked
-        if i - first > LONG_INDEX:
-            index = 1 << 40
-        if index == 0:
-            return BAD_INDEX, first, marked
-        if index > width:
-            return MORE_FEATURES, first, marked
-        if index <= column:
-            return UNSORTED, first, marked
-        first = i + 1
-        i, value = short_number(text, first)
-        if i < 0:
-            i = field_end(text, first)
-            status, value = parse_number(text, first, i)
-            if status == NOT_A_NUMBER:
-                if not is_missing(text, first, i):
-                    return BAD_VALUE, first, marked
-                value = np.nan
-            elif abs(value) >= FLOAT32_LIMIT:
-                return BAD_VALUE, first, marked
-            elif status == HARD_NUMBER:
-                if marked == len(exact):
-                    return MORE_EXACT, first, marked
-                marked = mark_exact(exact, marked, row, index - 1, first, i)
-        for gap in range(column, index - 1):
-            X[row, gap] = 0.0
-        X[row, index - 1] = value
-        column = index
-    for gap in range(column, width):
-        X[row, gap] = 0.0
-    return OK, i, marked
-
-
-@njit(cache=True, nogil=True)
-def largest_index(text: Bytes, limit: int) -> int:
-    """The largest feature index up to ``limit`` in whole lines; larger ones are left to the scanner."""
-    largest = 0
-    i = 0
-    while i < len(text):
-        while text[i] != NEWLINE and text[i] != HASH:
-            index = 0
-            first = i
-            while ZERO <= text[i] <= ZERO + 9:
-                index = min(index * 10 + (text[i] - ZERO), limit + 1)
-                i += 1
-            if i > first and text[i] == COLON and index <= limit:
-                largest = max(largest, index)
-            i = field_end(text, i)
-            while is_blank(text[i]):
-                i += 1
-        i = line_end(text, i) + 1
-    return largest
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def scan_letor(
     text: Bytes,
     X: Floats,
@@ -170,53 +46,206 @@ def scan_letor(
     id_ends: Ints,
     notes: Bytes,
     note_ends: Ints,
-    exact: Ints,
+    noted: Ints,
 ) -> tuple[int, int, int, int, int, int]:
     """Scan whole lines into the rows of the output arrays.
 
     Returns (status, lines, rows, queries, marked, where): the numbers of lines, rows and changes of query,
-    and the rows of ``exact`` used. After a failure, ``lines`` is the number of the line in the text (from 0)
+    and the rows of ``noted`` used. After a failure, ``lines`` is the number of the line in the text (from 0)
     and ``where`` the position in the text.
+
+    A label or value that is not a number of the usual form, or whose rounding to 32 bits is in doubt, is
+    noted as (row, column, first byte, last byte) with column −1 for the label, and set to 0.
     """
-    i = 0
-    lines = rows = queries = marked = 0
-    id_used = note_used = 0
+    width = X.shape[1]
+    lines = rows = queries = marked = id_used = note_used = i = 0
     while i < len(text):
-        while is_blank(text[i]):
+        while BLANK[text[i]]:
             i += 1
-        if text[i] == NEWLINE or text[i] == HASH:
-            i = line_end(text, i) + 1
-            lines += 1
-            continue
-        first = i
-        i = field_end(text, i)
-        status, value = parse_number(text, first, i)
-        if status == NOT_A_NUMBER or abs(value) >= FLOAT32_LIMIT:
-            return BAD_LABEL, lines, rows, queries, marked, first
-        if status == HARD_NUMBER:
-            if marked == len(exact):
-                return MORE_EXACT, lines, rows, queries, marked, first
-            marked = mark_exact(exact, marked, rows, -1, first, i)
-        y[rows] = value
-        while is_blank(text[i]):
+        column = -1  # the label, then the number of columns that have a value
+        while text[i] != NEWLINE and text[i] != HASH:
+            if column >= 0:
+                index = 0
+                first = i
+                while ZERO <= text[i] <= ZERO + 9:
+                    index = index * 10 + (text[i] - ZERO)
+                    i += 1
+                if i == first or text[i] != COLON:
+                    return BAD_PAIR, lines, rows, queries, marked, first
+                if index == 0:
+                    return BAD_INDEX, lines, rows, queries, marked, first
+                if index > width or i - first > LONG_INDEX:
+                    return MORE_FEATURES, lines, rows, queries, marked, first
+                if index <= column:
+                    return UNSORTED, lines, rows, queries, marked, first
+                while column < index - 1:
+                    X[rows, column] = 0.0
+                    column += 1
+                i += 1
+
+            # the number [sign]digits[.digits][e[sign]digits]
+            start = i
+            negative = text[i] == MINUS
+            if negative or text[i] == PLUS:
+                i += 1
+            first = i
+            while text[i] == ZERO:
+                i += 1
+            zeros = i - first
+            mantissa = exponent = 0
+            first = i
+            while ZERO <= text[i] <= ZERO + 9:
+                mantissa = mantissa * 10 + (text[i] - ZERO)
+                i += 1
+            digits = i - first
+            if text[i] == DOT:
+                i += 1
+                first = i
+                if digits == 0:
+                    while text[i] == ZERO:
+                        i += 1
+                    zeros += i - first
+                significant = i
+                while ZERO <= text[i] <= ZERO + 9:
+                    mantissa = mantissa * 10 + (text[i] - ZERO)
+                    i += 1
+                digits += i - significant
+                exponent = first - i
+            usual = digits + zeros > 0 and digits <= SAFE_DIGITS
+            if text[i] == SMALL_E or text[i] == CAPITAL_E:
+                i += 1
+                falling = text[i] == MINUS
+                if falling or text[i] == PLUS:
+                    i += 1
+                power = 0
+                first = i
+                while ZERO <= text[i] <= ZERO + 9:
+                    power = power * 10 + (text[i] - ZERO)
+                    i += 1
+                usual = usual and 0 < i - first < LONG_INDEX
+                exponent += -power if falling else power
+            value = 0.0
+            if -len(POWERS_OF_TEN) < exponent <= 0:
+                value = mantissa / POWERS_OF_TEN[-exponent]
+            elif 0 < exponent < len(POWERS_OF_TEN):
+                value = mantissa * POWERS_OF_TEN[exponent]
+            else:
+                usual = False
+            usual = usual and value < LARGEST
+            usual = usual and np.float32(value * (1.0 - SLACK)) == np.float32(value * (1.0 + SLACK))
+            while not ENDS_FIELD[text[i]]:
+                usual = False
+                i += 1
+            if not usual:
+                if marked == len(noted):
+                    return MORE_NOTED, lines, rows, queries, marked, start
+                noted[marked, 0], noted[marked, 1], noted[marked, 2], noted[marked, 3] = (
+                    rows,
+                    column,
+                    start,
+                    i,
+                )
+                marked += 1
+                value = 0.0
+            if column >= 0:
+                X[rows, column] = -value if negative else value
+                column += 1
+            else:
+                y[rows] = -value if negative else value
+
+            while BLANK[text[i]]:
+                i += 1
+            if column >= 0:
+                continue
+
+            # the query id after the label; a new one is noted
+            column = 0
+            first = i
+            while not ENDS_FIELD[text[i]]:
+                i += 1
+            if not (
+                i - first > 4
+                and text[first] == 113
+                and text[first + 1] == 105
+                and text[first + 2] == 100
+                and text[first + 3] == COLON
+            ):  # not "qid:" with an id
+                return NO_QUERY, lines, rows, queries, marked, first
+            first += 4
+            before = query_spans[queries - 1, 0] if queries > 0 else 0
+            same = queries > 0 and query_spans[queries - 1, 1] - before == i - first
+            j = first
+            while same and j < i:
+                same = text[j] == text[before + j - first]
+                j += 1
+            if not same:
+                query_starts[queries], query_spans[queries, 0], query_spans[queries, 1] = rows, first, i
+                queries += 1
+            while BLANK[text[i]]:
+                i += 1
+
+        first = i + 1
+        while text[i] != NEWLINE:
             i += 1
-        first = i
-        i = field_end(text, i)
-        named = i - first > 4 and text[first] == 113 and text[first + 1] == 105 and text[first + 2] == 100
-        if not (named and text[first + 3] == COLON):  # not "qid:" with an id
-            return NO_QUERY, lines, rows, queries, marked, first
-        first += 4
-        queries = note_query(text, first, i, rows, query_starts, query_spans, queries)
-        status, i, marked = scan_features(text, i, X, rows, exact, marked)
-        if status != OK:
-            return status, lines, rows, queries, marked, i
-        if text[i] == HASH:
-            first, i = i + 1, line_end(text, i)
-            id_first, id_last, note_first, note_last = comment_parts(text, first, i)
-            id_used = append(ids, id_used, text, id_first, id_last)
-            note_used = append(notes, note_used, text, note_first, note_last)
-        id_ends[rows], note_ends[rows] = id_used, note_used
-        rows += 1
-        lines += 1
+        if column >= 0:
+            while column < width:
+                X[rows, column] = 0.0
+                column += 1
+
+            # the comment "docid = ID note", or all of it is the id
+            last = i
+            while first < last and BLANK[text[last - 1]]:
+                last -= 1
+            while first < last and BLANK[text[first]]:
+                first += 1
+            j = 0
+            while first + j < last and j < len(DOCID) and text[first + j] == DOCID[j]:
+                j += 1
+            named = j == len(DOCID)
+            j += first
+            while j < last and BLANK[text[j]]:
+                j += 1
+            named = named and j < last and text[j] == EQUALS
+            if named:
+                first = j + 1
+                while first < last and BLANK[text[first]]:
+                    first += 1
+            while first < last and not (named and BLANK[text[first]]):
+                ids[id_used] = text[first]
+                id_used += 1
+                first += 1
+            while first < last and BLANK[text[first]]:
+                first += 1
+            while first < last:
+                notes[note_used] = text[first]
+                note_used += 1
+                first += 1
+            id_ends[rows], note_ends[rows] = id_used, note_used
+            rows += 1
         i += 1
+        lines += 1
     return OK, lines, rows, queries, marked, 0
+
+
+@njit(cache=True, nogil=True)
+def largest_index(text: Bytes, limit: int) -> int:
+    """The largest feature index up to ``limit`` in whole lines; larger ones are left to the scanner."""
+    largest = i = 0
+    while i < len(text):
+        while text[i] != NEWLINE and text[i] != HASH:
+            index = 0
+            first = i
+            while ZERO <= text[i] <= ZERO + 9:
+                if index <= limit:
+                    index = index * 10 + (text[i] - ZERO)
+                i += 1
+            if i > first and text[i] == COLON and largest < index <= limit:
+                largest = index
+            while not ENDS_FIELD[text[i]]:
+                i += 1
+            while BLANK[text[i]]:
+                i += 1
+        while text[i] != NEWLINE:
+            i += 1
+        i += 1
+    return largest

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topkit.data.kernels import BAD_SCORE, FEW_FIELDS, MORE_EXACT, OK
+from topkit.data.kernels import BAD_SCORE, FEW_FIELDS, MORE_NOTED, OK
 from topkit.data.kernels.text import (
     HARD_NUMBER,
     HASH,
@@ -76,7 +76,7 @@ def scan_run(
                     return BAD_SCORE, lines, rows, queries, marked, first
                 if status == HARD_NUMBER:
                     if marked == len(exact):
-                        return MORE_EXACT, lines, rows, queries, marked, first
+                        return MORE_NOTED, lines, rows, queries, marked, first
                     marked = mark_exact(exact, marked, rows, -1, first, i)
                 scores[rows] = value
         doc_ends[rows] = used

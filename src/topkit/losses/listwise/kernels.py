@@ -9,19 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topkit.losses.base import Block
-from topkit.losses.kernels import (
-    LANES,
-    PLAIN,
-    count_from,
-    exp,
-    extent,
-    falling_order,
-    kth_largest,
-    largest,
-    longest_list,
-    next_above,
-)
+from topkit.losses.kernels import LANES, exp, largest, longest_list
 from topkit.losses.listwise import Choices
+from topkit.losses.sorted_labels import chosen_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,76 +86,108 @@ def cosine(scores: Floats, psi: Floats, ptr: Ints, curved: bool) -> Block:
     return values, gradient, curvature
 
 
-@njit(**PLAIN)
-def last_chosen_label(labels: Floats, k: int) -> float:
-    """The smallest label that a top-k likelihood chooses in one query; infinity if it chooses none.
-
-    It is the k-th largest label, but never the lowest one of the list: the order among documents of the
-    lowest label is unknown.
-    """
-    if len(labels) < 2:
-        return np.inf
-    border, low = kth_largest(labels, k), extent(labels)[0]
-    return float(next_above(labels, low) if border == low else border)
-
-
-@njit(**PLAIN)
 def top_choices(labels: Floats, ptr: Ints, k: int) -> Choices:
     """The chosen documents of each query, by descending label."""
-    queries = len(ptr) - 1
-    borders, choice_ptr = np.empty(queries), np.zeros(queries + 1, np.int64)
-    for q in range(queries):
-        y = labels[ptr[q] : ptr[q + 1]]
-        borders[q] = last_chosen_label(y, k)
-        choice_ptr[q + 1] = choice_ptr[q] + count_from(y, borders[q])
-    total = choice_ptr[queries]
-    rows, group, weight = np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total)
-    room = longest_list(ptr) + 1
-    unsorted, chosen, order = np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64)
-    for q in range(queries):
-        y, t0, m = labels[ptr[q] : ptr[q + 1]], choice_ptr[q], choice_ptr[q + 1] - choice_ptr[q]
-        count, above = 0, 0
-        for i in range(len(y)):  # branch-free: a row that is not chosen is overwritten by the next one
-            unsorted[count] = i
-            count += y[i] >= borders[q]
-            above += y[i] > borders[q]
-        for j in range(m):
-            chosen[j] = y[unsorted[j]]
-        falling_order(chosen[:m], order[:m])
-        for j in range(m):
-            rows[t0 + j] = unsorted[order[j]]
-            tie = j > 0 and chosen[order[j]] == chosen[order[j - 1]]
-            group[t0 + j] = group[t0 + j - 1] if tie else j
-            weight[t0 + j] = 1.0 if j < above else min(1.0, (k - above) / (m - above))
-    return Choices(choice_ptr, rows, group, weight)
+    return Choices(*chosen_rows(labels, ptr, k))
+
+
+def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Block:
+    """Top-k ListMLE: Σ_i c_i [logsumexp over documents not above i − s_i] over the chosen documents."""
+    block: Block = plain_likelihood(scores, choices, ptr, curved)
+    wide = np.flatnonzero(np.isneginf(block[0]))
+    if len(wide):
+        wide_likelihood(scores, choices, ptr, curved, wide, *block)
+    return block
 
 
 @njit(**LANES)
-def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Block:
-    """Top-k ListMLE: Σ_i c_i [logsumexp over documents not above i − s_i] over the chosen documents.
+def plain_likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Block:
+    """The likelihood of queries whose scores lie within PLAIN_SPREAD; the value of the others is −∞.
 
     Sums run from the bottom up, so no precision is lost by subtraction.
     """
     values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
     curvature = np.zeros(len(scores) if curved else 0)
+    most = 0
+    for q in range(len(ptr) - 1):
+        count = choices.ptr[q + 1] - choices.ptr[q]
+        most = count if count > most else most
+    power, below, pulled = np.empty(most), np.empty(most), np.empty(most)
+    for q in range(len(ptr) - 1):
+        a, b, t0, t1 = ptr[q], ptr[q + 1], choices.ptr[q], choices.ptr[q + 1]
+        if t0 == t1:
+            continue
+        s, slope = scores[a:b], gradient[a:b]
+        item, tie, weight = choices.rows[t0:t1], choices.group[t0:t1], choices.weight[t0:t1]
+        m = len(item)
+        low = top = s[0]
+        for i in range(len(s)):
+            low = s[i] if s[i] < low else low
+            top = s[i] if s[i] > top else top
+        if top - low > PLAIN_SPREAD:
+            values[q] = -np.inf
+            continue
+        for i in range(len(s)):
+            slope[i] = exp(s[i] - top)
+        for j in range(m):  # documents that are chosen leave the sum, and come back one by one
+            power[j] = slope[item[j]]
+            slope[item[j]] = 0.0
+        total = 0.0
+        for i in range(len(s)):
+            total += slope[i]
+        value = 0.0
+        j = m
+        while j > 0:  # sums of e^s over the set of each choice, from the last tie to the first
+            g = tie[j - 1]
+            chosen = 0.0
+            for i in range(g, j):
+                total += power[i]
+                chosen += weight[i]
+                value -= weight[i] * s[item[i]]
+            value += chosen * (top + math.log(total))
+            below[g], pulled[g] = total, chosen
+            j = g
+        values[q] = value
+        pull, pull2 = 0.0, 0.0
+        for j in range(m):  # the sums of the downward pulls of the choices so far
+            if tie[j] == j:
+                more = pulled[j] / below[j]
+                pull += more
+                pull2 += more / below[j]
+            below[j], pulled[j] = pull, pull2
+        if curved:
+            bend = curvature[a:b]
+            for i in range(len(s)):
+                bend[i] = slope[i] * (pull - slope[i] * pull2)
+            for j in range(m):
+                bend[item[j]] = power[j] * (below[j] - power[j] * pulled[j])
+        for i in range(len(s)):
+            slope[i] *= pull
+        for j in range(m):
+            slope[item[j]] = power[j] * below[j] - weight[j]
+    return values, gradient, curvature
+
+
+@njit(**LANES)
+def wide_likelihood(
+    scores: Floats,
+    choices: Choices,
+    ptr: Ints,
+    curved: bool,
+    queries: Ints,
+    values: Floats,
+    gradient: Floats,
+    curvature: Floats,
+) -> None:
+    """The same for queries with any range of scores; fills their values, slopes and bends."""
     most = longest_list(choices.ptr)
     slope, bend = np.empty(most), np.empty(most)
     room = (np.empty(most), np.empty(most), slope, bend)
-    for q in range(len(ptr) - 1):
+    for q in queries:
         a, b, t0, t1 = ptr[q], ptr[q + 1], choices.ptr[q], choices.ptr[q + 1]
-        s, out = scores[a:b], gradient[a:b]
-        item = choices.rows[t0:t1]
+        s, out, item = scores[a:b], gradient[a:b], choices.rows[t0:t1]
         chosen = (item, choices.group[t0:t1], choices.weight[t0:t1])
-        if t0 == t1:
-            continue
-        low, top = extent(s)
-        if top - low <= PLAIN_SPREAD:
-            for i in range(len(s)):
-                out[i] = exp(s[i] - top)
-            value, pull, pull2 = plain_choices(s, out, top, chosen, room)
-        else:
-            value, pull, pull2 = wide_choices(s, out, chosen, room)
-        values[q] = value
+        values[q], pull, pull2 = wide_choices(s, out, chosen, room)
         if curved:
             curve = curvature[a:b]
             for i in range(len(s)):
@@ -176,54 +198,13 @@ def likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) -> Blo
             out[i] *= pull
         for j in range(len(item)):
             out[item[j]] = slope[j]
-    return values, gradient, curvature
-
-
-@njit(**LANES)
-def plain_choices(
-    s: Floats, power: Floats, top: float, choice: Chosen, room: Room
-) -> tuple[float, float, float]:
-    """Loss and pulls on documents that are not chosen; fills slope and bend of those that are.
-
-    ``power`` is e^(s − top); its chosen rows are set to 0.
-    """
-    item, tie, weight = choice
-    t, below, slope, bend = room
-    m = len(item)
-    for j in range(m):
-        t[j] = power[item[j]]
-        power[item[j]] = 0.0
-    total = 0.0
-    for i in range(len(power)):
-        total += power[i]
-    value = 0.0
-    j = m
-    while j > 0:  # sums of e^s over the set of each choice, from the last tie to the first
-        g = tie[j - 1]
-        chosen, scored = 0.0, 0.0
-        for i in range(g, j):
-            total += t[i]
-            chosen += weight[i]
-            scored += weight[i] * s[item[i]]
-        value += chosen * (top + math.log(total)) - scored
-        below[g], bend[g] = total, chosen
-        j = g
-    pull, pull2 = 0.0, 0.0
-    while j < m:  # the sum of the downward pulls of the choices so far
-        g = j
-        more = bend[g] / below[g]
-        pull += more
-        pull2 += more / below[g]
-        while j < m and tie[j] == g:
-            slope[j] = t[j] * pull - weight[j]
-            bend[j] = t[j] * (pull - t[j] * pull2)
-            j += 1
-    return value, pull, pull2
 
 
 @njit(**LANES)
 def wide_choices(s: Floats, power: Floats, choice: Chosen, room: Room) -> tuple[float, float, float]:
-    """The same for any range of scores: sums are kept relative to their largest score.
+    """Loss and pulls on documents that are not chosen; fills slope and bend of those that are.
+
+    Sums are kept relative to their largest score.
 
     Fills ``power`` relative to the sum over the set of the last choice.
     """

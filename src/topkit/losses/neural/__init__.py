@@ -11,6 +11,7 @@ from topkit.data.settings import Setting
 from topkit.losses.approx import Temperature
 from topkit.losses.base import WHOLE, Block, Column, Floats, Ints
 from topkit.losses.ndcg import Depth, Relevance
+from topkit.losses.sorted_labels import rank_labels
 
 
 class Places(NamedTuple):
@@ -84,9 +85,7 @@ def neuralndcg(
 
 def label_places(labels: Floats, ptr: Ints, *, document_weights: Column = None) -> Places:
     """The documents by descending label, and the ends of the ties."""
-    from topkit.losses.pairwise.kernels import visits
-
-    order, below, *_ = visits.rank_labels(labels, ptr, WHOLE)
+    order, below, *_ = rank_labels(labels, ptr, WHOLE)
     weights = np.ones(len(labels))
     if document_weights is not None:
         rows = order + np.repeat(ptr[:-1], np.diff(ptr))

@@ -24,6 +24,7 @@ from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, K
 from topkit.losses.preferences import Preferences
+from topkit.losses.sorted_labels import rank_labels
 
 SHORT = 512
 """Documents up to which visiting every pair in vector registers is faster than sorting the scores."""
@@ -91,9 +92,7 @@ def pair_set(
         if margin != "unit":
             raise InputError("preferences have no labels for margin='label-gap'", "use margin='unit'")
         return ListedPairs(truth.better, truth.worse, truth.weight, truth.ptr)
-    from topkit.losses.pairwise.kernels import visits
-
-    order, below, whole, shared, share = visits.rank_labels(truth, ptr, WHOLE if pairs == "all" else k)
+    order, below, whole, shared, share = rank_labels(truth, ptr, WHOLE if pairs == "all" else k)
     by_rank = np.empty(0)
     if margin == "label-gap":
         by_rank = truth[order + np.repeat(ptr[:-1], np.diff(ptr))]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -17,7 +16,7 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, longest_list
 from topkit.losses.pairwise import ListedPairs, PairSet
 from topkit.losses.pairwise.kernels.margins import Phi, logistic
 
@@ -242,30 +241,3 @@ def fill_powers(s: Floats, up: Floats, down: Floats) -> bool:
         down[i] = exp(s[i] - middle)
         up[i] = 1.0 / down[i]
     return True
-
-
-@njit(**PLAIN)
-def rank_labels(labels: Floats, ptr: Ints, k: int) -> Any:
-    """``order, below, whole, shared, share`` of a :class:`PairSet` for the top k."""
-    n, queries = len(labels), len(ptr) - 1
-    order, below = np.empty(n, np.int32), np.empty(n, np.int32)
-    whole, shared, share = np.empty(queries, np.int64), np.empty(queries, np.int64), np.empty(queries)
-    for q in range(queries):
-        a, n = ptr[q], ptr[q + 1] - ptr[q]
-        rows = np.empty(n, np.int64)
-        falling_order(labels[a : a + n], rows)
-        end = n
-        for i in range(n - 1, -1, -1):
-            order[a + i] = rows[i]
-            if i + 1 < n and labels[a + rows[i]] != labels[a + rows[i + 1]]:
-                end = i + 1
-            below[a + i] = end
-        whole[q], shared[q], share[q] = n, n, 1.0
-        if k < n:
-            border = labels[a + rows[k - 1]]
-            above = 0
-            while labels[a + rows[above]] > border:
-                above += 1
-            whole[q], shared[q] = above, below[a + k - 1]
-            share[q] = (k - above) / (shared[q] - above)
-    return order, below, whole, shared, share

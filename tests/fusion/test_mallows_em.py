@@ -17,7 +17,7 @@ from topkit.compute import NotConverged
 from topkit.data import InputError, Run
 from topkit.fusion import Ballots, fuse, kendall_distance, top_k_distance
 from topkit.fusion.mallows import Problem, Sampler, Sampling, fit_mallows, sample, scale_reduction
-from topkit.fusion.mallows.kernels import all_distances, metropolis
+from topkit.fusion.mallows.kernels.chains import all_distances, metropolis
 from topkit.fusion.pairs import pair_support
 
 LISTS = [[0, 1, 2, 3, 4], [1, 0, 3, 2, 4], [4, 1, 0, 2, 3]]

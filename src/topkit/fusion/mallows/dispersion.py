@@ -41,11 +41,11 @@ class ListLaw:
 
     def _law(self, theta: Floats) -> Floats:
         """Ranker × (log normaliser, mean, variance), each summed over queries."""
-        from topkit.fusion.mallows import kernels
+        from topkit.fusion.mallows.kernels import law
 
         columns = np.ascontiguousarray(self.lengths.T)
         rows = [
-            kernels.list_law(each, kernels.Lists(self.pools, self.depths, lengths, *self._room))
+            law.list_law(each, law.Lists(self.pools, self.depths, lengths, *self._room))
             for each, lengths in zip(theta.tolist(), columns, strict=True)
         ]
         return np.array(rows)
@@ -63,10 +63,10 @@ class ListLaw:
 
         Newton's method from ``near``, within a bracket: dE_θ(D)/dθ is the variance of D.
         """
-        from topkit.fusion.mallows import kernels
+        from topkit.fusion.mallows.kernels import law
 
         starts = np.full(len(distance), -0.05) if near is None else near
         columns = np.ascontiguousarray(self.lengths.T)
-        lists = [kernels.Lists(self.pools, self.depths, lengths, *self._room) for lengths in columns]
+        lists = [law.Lists(self.pools, self.depths, lengths, *self._room) for lengths in columns]
         each = zip(distance.tolist(), starts.tolist(), lists, strict=True)
-        return np.array([kernels.solve_theta(d, start, LIMIT, lengths) for d, start, lengths in each])
+        return np.array([law.solve_theta(d, start, LIMIT, lengths) for d, start, lengths in each])

@@ -55,10 +55,10 @@ class Problem:
 
     def distances(self, q: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
         """Distance of the first documents of an order, the centre, to the list of every ranker."""
-        from topkit.fusion.mallows import kernels
+        from topkit.fusion.mallows.kernels.chains import all_distances
 
         out = np.empty(self.ballots.n_rankers, np.int64)
-        kernels.all_distances(order[: self.depths[q]], self.ranks[q], self.ballots.lengths[q], out)
+        all_distances(order[: self.depths[q]], self.ranks[q], self.ballots.lengths[q], out)
         return out
 
     def borda_orders(self, weights: Floats) -> list[NDArray[np.int64]]:
@@ -179,7 +179,7 @@ class Sampler:
         thin: steps between samples, as a multiple of the list's length; by default the samples spread over
         ``sweeps`` · n steps.
         """
-        from topkit.fusion.mallows import kernels
+        from topkit.fusion.mallows.kernels.chains import metropolis
 
         weights = -theta
         seeds = self.rng.integers(2**63, size=(len(self.states), len(self.states[0]) if self.states else 0))
@@ -196,7 +196,7 @@ class Sampler:
             distances = np.zeros(len(weights))
             accepted = 0.0
             for chain, order in enumerate(self.states[q]):
-                accepted += kernels.metropolis(
+                accepted += metropolis(
                     order, depth, support, problem.ranks[q], problem.ballots.lengths[q],
                     weights, plan, seeds[q, chain], distances, counts, energies[chain],
                 )  # fmt: skip

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, falling_order
+from topkit.losses.kernels import PLAIN, exp, falling_order
 from topkit.losses.ndcg.kernels import current_discounts
 
 Floats = NDArray[np.float64]
@@ -36,13 +36,19 @@ def mean_ranks(s: Floats) -> Floats:
     return ranks
 
 
-@njit(**LANES, inline="always")
-def rank_gap_weight(rank: float, other: float, k: int) -> float:
-    """δ of two ranks: what one place more between them costs, larger beyond rank k."""
-    gap = max(abs(rank - other), 1.0)
-    delta = 1.0 / math.log2(1.0 + gap) - 1.0 / math.log2(2.0 + gap)
-    deeper = max(rank, other)
-    return delta / (1.0 - 1.0 / math.log2(1.0 + deeper)) if deeper > k else delta
+@njit(**PLAIN)
+def gap_tables(n: int, k: int) -> tuple[Floats, Floats]:
+    """δ of twice a difference of ranks, and the factor of δ for twice the larger rank: larger beyond k.
+
+    Twice, because mean ranks of ties may end in ½.
+    """
+    delta, beyond = np.zeros(2 * n + 1), np.ones(2 * n + 1)
+    for half in range(2 * n + 1):
+        gap = max(half / 2.0, 1.0)
+        delta[half] = 1.0 / math.log2(1.0 + gap) - 1.0 / math.log2(2.0 + gap)
+        if half > 2 * min(k, n):
+            beyond[half] = 1.0 / (1.0 - 1.0 / math.log2(1.0 + half / 2.0))
+    return delta, beyond
 
 
 @njit(**PLAIN)
@@ -55,7 +61,8 @@ def weighted_pairs(
     for q in range(len(ptr) - 1):
         a, b = ptr[q], ptr[q + 1]
         s, gain, slope, bend = scores[a:b], gains[a:b], gradient[a:b], curvature[a:b]
-        ranks = mean_ranks(s)
+        twice = (2.0 * mean_ranks(s)).astype(np.int64)
+        delta, beyond = gap_tables(b - a, k)
         middle, spread = current_discounts(s, k)
         for u in range(b - a):
             if gain[u] <= 0.0:
@@ -67,10 +74,11 @@ def weighted_pairs(
                 if scheme == NDCG1:
                     weight *= middle[u]
                 elif scheme == NDCG2:
-                    weight *= rank_gap_weight(ranks[u], ranks[v], k)
+                    weight *= delta[abs(twice[u] - twice[v])] * beyond[max(twice[u], twice[v])]
                 elif scheme == NDCG2_PLUS:
                     swap = spread[u] if s[u] == s[v] else abs(middle[u] - middle[v])
-                    weight *= swap + mu * rank_gap_weight(ranks[u], ranks[v], k)
+                    apart = delta[abs(twice[u] - twice[v])] * beyond[max(twice[u], twice[v])]
+                    weight *= swap + mu * apart
                 margin = s[u] - s[v]
                 power = exp(-abs(margin))
                 wrong = (power if margin >= 0.0 else 1.0) / (1.0 + power)

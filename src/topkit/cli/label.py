@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli import audit_judge, judge, label_plan, label_store
-from topkit.cli.output import Form, check_form, print_records
+from topkit.cli.output import Form, check_form, check_plots, print_records
 
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Scenario
@@ -54,6 +54,8 @@ def simulate(
     from topkit.reporting.progress import progress, stepper
 
     check_form(form)
+    if plot is not None:
+        check_plots()
     settings = [
         scenario._replace(bad=count)
         for count in _counts(bad, "--bad")

@@ -266,7 +266,7 @@ def _print_summary(learner: Learner, options: Options, valid: Dataset | None) ->
         parts.append(f"{measure} {learner.measure_on(valid):.4f} on the validation data")
     parts.append(model.remark)
     if any(trace.reason == "step limit" for trace in learner.traces):
-        parts.append("some fits stopped at the step limit")
+        parts.append("some fits stopped at the limit of steps, trees or epochs; a larger one may help")
     typer.echo("; ".join(filter(None, parts)), err=options.aside)
     if details := model.details:
         typer.echo(details, err=options.aside)

@@ -13,6 +13,7 @@ import topkit
 
 project = "topkit"
 author = "the topkit developers"
+project_copyright = author
 release = topkit.__version__
 extensions = ["myst_nb", "sphinx_copybutton", "sphinx_design"]
 myst_enable_extensions = ["colon_fence"]

@@ -140,7 +140,8 @@ class _RankingScorer(_routing._MetadataRequester):  # type: ignore[misc, name-de
         if ids is None:
             raise InputError(
                 "the scorer needs query ids",
-                "put a column 'qid' into X, or pass params={'qid': …} with metadata routing",
+                "call sklearn.set_config(enable_metadata_routing=True) and pass qid=… to fit of a search "
+                "(params={'qid': …} to cross_validate), or put a column 'qid' into X",
             )
         passed = {QID: qid} if qid is not None and _predicts_with_qid(estimator) else {}
         scores = estimator.predict(X, **passed)

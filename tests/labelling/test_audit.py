@@ -207,3 +207,12 @@ def test_a_simulated_judge_on_real_preferences(real_data: Path) -> None:
     found = audit(ask_trials(judge, pairs), people)
     assert found.position.covers(0.1)
     assert found.contradictions.covers(0.15)
+
+
+def test_a_judge_that_may_be_tossing_a_coin_is_not_called_usable() -> None:
+    people = [Preference("q", f"x{i}", f"y{i}", "a", who) for i in range(20) for who in ("ann", "bob")]
+    answers = [FIRST if i % 2 else SECOND for i in range(20)]  # right in 10 of 20: the interval covers 0.5
+    found = audit([trial(f"x{i}", f"y{i}", answer) for i, answer in enumerate(answers)], people)
+    assert found.agreement_without_ties.value == pytest.approx(0.5)
+    assert found.verdict == "Do not use it without people: agreement with people."
+    assert "no better than chance, or too few pairs" in audit_report(found)

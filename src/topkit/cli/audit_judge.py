@@ -9,6 +9,7 @@ from typer import Argument, Option
 
 from topkit.cli.judge_options import DOCUMENTS, QUERIES, Model, ModelOptions, Url, document_texts, query_texts
 from topkit.cli.option_groups import option_group
+from topkit.cli.output import check_plots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +58,8 @@ def audit_judge(
     from topkit.labelling.audit import audit, audit_page, audit_report
     from topkit.labelling.audit.trials import sample_pairs
 
+    if out is not None:
+        check_plots()  # before the model is asked, which may cost money
     preferences = _people(people, columns, answers)
     chosen = sample_pairs(pairs_judged(preferences), pairs, seed)
     wanted = {document for pair in chosen for document in (pair.a, pair.b)}

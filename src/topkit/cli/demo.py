@@ -22,9 +22,11 @@ def demo(
 
     Example: `topkit demo --out my-demo`
     """
+    from topkit.compute.extras import check_extra
     from topkit.reporting.browser import open_in_browser
     from topkit.studies.demo import run_demo
 
+    check_extra("plots,text", ("matplotlib", "Stemmer"))
     typer.echo("The first run compiles the kernels, which takes about half a minute; later runs do not.")
     report = run_demo(out, seed, typer.echo)
     if show and open_in_browser(report):

@@ -9,10 +9,10 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli.completion import name_option
-from topkit.cli.output import Form, check_form, print_json, print_table
+from topkit.cli.output import Form, check_form, check_plots, print_json, print_table
 from topkit.cli.shared import Source, TruthName, read_dataset
 
-MODEL_OR_SCORES = "A model file, or a score file (one score per line)."
+MODEL_OR_SCORES = "a model file, or a score file (one score per line)."
 
 
 def diagnose(
@@ -22,7 +22,7 @@ def diagnose(
     metric: Annotated[str, name_option("measure", "The measure to explain.")] = "ndcg@10",
     convention: Annotated[str, name_option("convention", "Convention of the measure.")] = "yahoo",
     queries: Annotated[
-        Path | None, Option(help="Texts of the queries, to group them by length: id<tab>text.")
+        Path | None, Option(help="Texts of the queries, to group them by length: id, tab, text per line.")
     ] = None,
     out: Annotated[Path | None, Option(help="Write an HTML report with both rankings side by side.")] = None,
     many: Annotated[int, Option(min=1, help="Queries that the report shows.")] = 20,
@@ -44,6 +44,8 @@ def diagnose(
     from topkit.studies.diagnosis import diagnose as explain
 
     check_form(form)
+    if out is not None:
+        check_plots()
     data = read_dataset(data_file, truth=truth)
     texts = None if queries is None else read_queries(queries)
     names = (old.name, new.name) if old.name != new.name else (str(old), str(new))

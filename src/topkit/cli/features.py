@@ -47,7 +47,9 @@ def _index(
 @app.command(no_args_is_help=True)
 def build(
     corpus: Corpus,
-    queries: Annotated[Path, Option(help="Queries: id<tab>text, JSON Lines, TREC topics or .I records.")],
+    queries: Annotated[
+        Path, Option(help="Queries: id, tab, text per line; JSON Lines, TREC topics or .I records.")
+    ],
     qrels: Annotated[Path, Option(help="Judgments: TREC, BEIR or MS MARCO, or 'query document grade'.")],
     out: Annotated[Path, Option(help="File to write: .parquet, .gz or LETOR text.")],
     index: Annotated[Path | None, Option(help="Folder for the index; by default OUT.index.")] = None,

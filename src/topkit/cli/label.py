@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from topkit.cli import audit_judge, judge, label_plan, label_store
 from topkit.cli.completion import name_option
-from topkit.cli.output import Form, check_form, print_records
+from topkit.cli.output import Form, check_form, check_plots, print_records
 
 if TYPE_CHECKING:
     from topkit.labelling.simulate import PriorKind, Scenario
@@ -57,6 +57,8 @@ def simulate(
     from topkit.reporting.progress import progress, stepper
 
     check_form(form)
+    if plot is not None:
+        check_plots()
     settings = [
         scenario._replace(bad=count)
         for count in _counts(bad, "--bad")

@@ -26,6 +26,13 @@ def check_form(form: str) -> str:
     return lookup(dict(zip(FORMS, FORMS, strict=True)), form, "format")
 
 
+def check_plots() -> None:
+    """Raise an error that names the extra if plots cannot be drawn, checked before the work starts."""
+    from topkit.compute.extras import check_extra
+
+    check_extra("plots", ("matplotlib",))
+
+
 def print_table(table: Table, form: str) -> None:
     """Print one table in any of its formats."""
     from topkit.data.settings import lookup

@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli.consistency import consistency
-from topkit.cli.output import Form, Format, check_form, print_table, print_tables
+from topkit.cli.output import Form, Format, check_form, check_plots, print_table, print_tables
 
 if TYPE_CHECKING:
     from topkit.studies.run import FinishedStudy
@@ -66,6 +66,7 @@ def run(
     from topkit.studies.run import run_study
 
     check_form(form)
+    check_plots()  # before the cells, which may take hours; the report has plots
     folder = out or Path(f"{file.stem}.study")
     try:
         with progress("cells", lines=True) as show:

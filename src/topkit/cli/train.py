@@ -319,7 +319,7 @@ def _summary(learner: Learner, options: Options, value: float | None, trials: Se
     if start is None:
         parts.append(model.remark)
         if any(trace.reason == "step limit" for trace in learner.traces):
-            parts.append("some fits stopped at the step limit")
+            parts.append("some fits stopped at the limit of steps, trees or epochs; a larger one may help")
     lines.append("; ".join(filter(None, parts)))
     if start is None and model.details:
         lines.append(model.details)

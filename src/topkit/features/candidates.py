@@ -34,12 +34,12 @@ def judged_only(pool: Pool, depth: int) -> Ints:
 
 
 def top(pool: Pool, depth: int) -> Ints:
-    """The best ``depth`` by BM25: relevant documents below are lost, as in a real search."""
+    """The best by BM25, down to the depth: relevant documents below are lost, as in a real search."""
     return pool.ranked[:depth]
 
 
 def top_and_relevant(pool: Pool, depth: int) -> Ints:
-    """The best ``depth`` and all relevant documents: biased, as in LETOR 2's TREC sets.
+    """The best by BM25, down to the depth, and all relevant documents: biased, as in LETOR 2's TREC sets.
 
     The relevant documents below the cut have the lowest BM25 of all, so a ranker can detect them by that.
     """
@@ -47,7 +47,7 @@ def top_and_relevant(pool: Pool, depth: int) -> Ints:
 
 
 def deep(pool: Pool, depth: int) -> Ints:
-    """p + depth: all down to the last relevant document and ``depth`` more, which removes the bias."""
+    """p + depth: all down to the last relevant document and as many as the depth more, which removes the bias."""
     places = np.flatnonzero(np.isin(pool.ranked, pool.relevant))
     return pool.ranked[: depth + (int(places[-1]) + 1 if len(places) else 0)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -143,11 +144,9 @@ def agreement_report(
         times.append([name, *(f"{figure:.2f}" for figure in figures), str(t.judgments)])
     judged = pairs_judged(implied_preferences(answers) if implied else answers)
     by_preference = agreement(judged)
-    blocks = [
-        "Time and judgments\n" + aligned(times),
-        _table("Preferences", by_preference),
-        _beyond_chance(judged),
-    ]
+    blocks = ["Time and judgments\n" + aligned(times), _table("Preferences", by_preference)]
+    if by_preference.counts.sum():
+        blocks.append(_beyond_chance(judged))
     if graded is not None:
         graded_pairs = pairs_by_grades(graded.grades)
         by_grade = agreement(graded_pairs)
@@ -162,22 +161,29 @@ def agreement_report(
 
 
 def _table(title: str, table: Agreement) -> str:
+    if not table.counts.sum():
+        return f"{title}: no pair was judged by two assessors, so agreement cannot be measured"
     rows = [["one said \\ another", *NAMES, "times"]]
     for name, row, count in zip(NAMES, table.rows, table.counts.sum(1), strict=True):
-        rows.append([name, *(f"{value:.4f}" for value in row), str(count)])
+        rows.append([name, *(_number(value, 4) for value in row), str(count)])
     return (
         f"{title}: P(another assessor says | one said)\n{aligned(rows)}\n"
         f"agreement {table.overall:.4f} of {table.agreed + table.disagreed}; without ties "
-        f"{table.without_ties:.4f} of {table.agreed_without_ties + table.disagreed_without_ties}"
+        f"{_number(table.without_ties, 4)} of {table.agreed_without_ties + table.disagreed_without_ties}"
     )
 
 
 def _beyond_chance(pairs: JudgedPairs) -> str:
     kappa, nominal, ordinal = beyond_chance(pairs)
     return (
-        f"beyond chance: Fleiss' kappa {kappa:.4f}, "
-        f"Krippendorff's alpha {nominal:.4f} (nominal), {ordinal:.4f} (ordinal)"
+        f"beyond chance: Fleiss' kappa {_number(kappa, 4)}, "
+        f"Krippendorff's alpha {_number(nominal, 4)} (nominal), {_number(ordinal, 4)} (ordinal)"
     )
+
+
+def _number(value: float, digits: int) -> str:
+    """The value, or a dash if there is none."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def _consistency(judgments: Judgments) -> str:
@@ -204,7 +210,7 @@ def _assessors(judgments: Judgments) -> str:
     for name, quality in assessor_quality(judgments.preferences).items():
         shares = [quality.agreement, quality.agreement_without_ties, quality.with_majority]
         shares += [quality.tie_share, quality.left_share]
-        cells = [f"{share:.3f}" for share in shares]
+        cells = [_number(share, 3) for share in shares]
         rows.append([name or "-", str(quality.judgments), *cells, str(quality.triads.circles)])
         rows[-1].append(f"{quality.median_seconds:.1f}")
     return aligned(rows)

@@ -38,6 +38,8 @@ AGREES, DISAGREES = 0.75, 0.65
 """Shares of agreement with people without ties, if it is unknown how well people agree with each other."""
 SMALL_LENGTH_BIAS = 0.02
 """Points per doubling of the length."""
+CHANCE = 0.5
+"""Agreement without ties of a judge that tosses a coin."""
 FEW_CYCLES = 0.05
 CALIBRATED = 0.1
 """Mean confidence within 10 points of the agreement with people."""
@@ -127,12 +129,18 @@ class Audit:
             "agreement with people",
             self.agreement_without_ties,
             lambda e: (
-                "problem" if e.high < lowest else "fine" if e.high >= target and e.low >= lowest else "care"
+                "problem"
+                if e.high < lowest or e.low <= CHANCE
+                else "fine"
+                if e.high >= target and e.low >= lowest
+                else "care"
             ),
             {
                 "fine": "as people agree with each other",
                 "care": "less than people, or too few pairs: let people check a share",
-                "problem": "much less than people",
+                "problem": "much less than people"
+                if self.agreement_without_ties.low > CHANCE
+                else "no better than chance, or too few pairs to tell: ask about more (--pairs)",
             },
         )
 

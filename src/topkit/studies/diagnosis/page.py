@@ -75,7 +75,8 @@ def _add_queries(page: Page, diagnosis: Diagnosis, heading: str, queries: tuple[
         content = Page(query.qid)
         _add_query(content, diagnosis, query)
         text = f": {query.text}" if query.text else ""
-        title = f"{query.qid}{text}  {query.old:.3f} → {query.new:.3f} ({query.change:+.3f})"
+        values = f"{diagnosis.metric} {query.old:.3f} → {query.new:.3f} ({query.change:+.3f})"
+        title = f"Query {query.qid}{text}  {values}"
         page.folded(title, content, opened=number < OPEN)
 
 

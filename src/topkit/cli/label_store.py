@@ -39,6 +39,7 @@ def serve(
         bool, Option("--https", help="People connect by HTTPS; cookies then require it.")
     ] = False,
     upload_mb: Annotated[int, Option(min=1, help="Largest file to import, in MB.")] = 64,
+    exports: Annotated[Path | None, Option(help="Folder for exports on a schedule.")] = None,
 ) -> None:
     """Serve the labelling app. The first run creates the database and prints a one-time admin link.
 
@@ -46,7 +47,7 @@ def serve(
     """
     from dataclasses import replace
 
-    settings = replace(_settings(database), https=https, upload_bytes=upload_mb << 20)
+    settings = replace(_settings(database), https=https, upload_bytes=upload_mb << 20, exports=exports)
     from topkit.web.serve import serve as run
 
     run(settings, host, port, admin, public, lambda text: print(text, flush=True))

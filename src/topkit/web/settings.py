@@ -22,6 +22,8 @@ class Settings:
     https: bool = False
     upload_bytes: int = 64 << 20
     """The largest file that may be imported."""
+    exports: Path | None = None
+    """The folder for exports on a schedule; None turns them off."""
     body_bytes: int = 1 << 20
     """The largest body of any other request."""
     session_hours: float = 24 * 14

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import warnings
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 
 import httpx
@@ -69,6 +69,7 @@ class World:
         self._admin = admin
         self.app = create_app(settings)
         self.store = self.app.state.store
+        self.app.state.server = SimpleNamespace(should_exit=True)  # streams end after the first event
         self.client = TestClient(self.app)
         self.anonymous = Actor(self.client)
 

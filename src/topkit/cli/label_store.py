@@ -49,6 +49,7 @@ def serve(
         bool, Option("--https", help="People connect by HTTPS; a --public URL with https implies it.")
     ] = False,
     upload_mb: Annotated[int, Option(min=1, help="Largest file to import, in MB.")] = 64,
+    exports: Annotated[Path | None, Option(help="Folder for exports on a schedule.")] = None,
 ) -> None:
     """Serve the labelling app. The first run creates the database and prints a one-time admin link.
 
@@ -62,6 +63,7 @@ def serve(
         public=public,
         proxies=tuple(proxy or ()),
         upload_bytes=upload_mb << 20,
+        exports=exports,
     )
     from topkit.web.serve import serve as run
 

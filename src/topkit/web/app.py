@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,20 @@ from starlette.exceptions import HTTPException
 
 from topkit.data.errors import InputError
 from topkit.version import __version__
-from topkit.web.api import labellings, projects, quality, results, session
+from topkit.web.api import labellings, pictures, programs, projects, quality, results, session
+from topkit.web.background import Background
 from topkit.web.guard import SCHEME, Sessions, Someone
 from topkit.web.headers import Shield
 from topkit.web.journal import Journal
 from topkit.web.judging import InvalidAnswerError, MissingLabellingError
+from topkit.web.oidc import Client, Provider
 from topkit.web.pages import error_page, routers
 from topkit.web.records import LabellingCache
+from topkit.web.schedules import write_due
 from topkit.web.settings import Settings
 from topkit.web.store import open_store
 from topkit.web.store.engine import database_error
+from topkit.web.webhooks import deliver_due
 
 HERE = Path(__file__).parent
 log = logging.getLogger(__name__)
@@ -35,11 +40,17 @@ log = logging.getLogger(__name__)
 def create_app(settings: Settings) -> FastAPI:
     """Create the labelling app; a database that does not exist yet is created."""
     store = open_store(settings)
-    journal = Journal(store)
+    journal, cache = Journal(store), LabellingCache()
+    jobs: list[Callable[[], object]] = [partial(deliver_due, store)]
+    if settings.exports is not None:
+        jobs.append(partial(write_due, store, settings.exports, cache))
+    background = Background(jobs)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        background.start()
         yield
+        background.close()
         journal.close()
         store.close()
 
@@ -54,14 +65,11 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.settings, app.state.store, app.state.journal = settings, store, journal
-    app.state.sessions, app.state.cache = Sessions(store, settings.session_cache_seconds), LabellingCache()
-    for part in (
-        labellings,
-        session,
-        projects,
-        results,
-        quality,
-    ):  # judgments first: routes are tried in order
+    app.state.sessions, app.state.cache = Sessions(store, settings.session_cache_seconds), cache
+    client = Client.from_environment()
+    app.state.oidc = None if client is None else Provider(client, store.secret)
+    # Judgments first: routes are tried in order.
+    for part in (labellings, session, projects, results, quality, pictures, programs):
         app.include_router(part.router)
     for router in routers:
         app.include_router(router, include_in_schema=False)

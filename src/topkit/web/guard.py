@@ -15,6 +15,7 @@ from topkit.web.records import LabellingCache
 from topkit.web.settings import Settings
 from topkit.web.store import Store
 from topkit.web.store.people import Person, Visit, access_version, find_session
+from topkit.web.tokens import visit_by_token
 
 COOKIE = "topkit_session"
 CSRF_HEADER = "x-csrf-token"
@@ -114,6 +115,8 @@ def settings_of(request: Request) -> Settings:
 
 async def visit_of(request: Request) -> Visit | None:
     """The session of the request, or None."""
+    if "authorization" in request.headers:
+        return await visit_by_token(request, request.app.state.store)
     token = request.cookies.get(COOKIE)
     return await sessions_of(request).find(token) if token else None
 

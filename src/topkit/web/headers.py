@@ -21,10 +21,15 @@ PAGE_POLICY = (
 URL_POLICY = PAGE_POLICY.replace("frame-src 'self'", "frame-src 'self' https: http:")
 """For the labelling page of a topic whose documents are pages of other sites; these are sandboxed as well."""
 DOCUMENT_POLICY = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "
+    "style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 )
-"""For a document: no scripts, no requests, no forms; only its inline styles are applied."""
+"""For a document: no scripts, no requests, no forms; only its inline styles are applied.
+
+The page around the frame needs the same origin to scroll it and to receive its keys; without scripts, the
+document itself cannot use it. Links may open a new tab, which is not part of the sandbox.
+"""
 
 SECURITY_HEADERS = {
     "content-security-policy": PAGE_POLICY,

@@ -15,6 +15,7 @@ from topkit.features.corpus import ID_FIELDS, documents_in
 from topkit.features.lines import Lines
 from topkit.features.queries import read_queries
 from topkit.features.topics import topics
+from topkit.web.document_kinds import read_template
 from topkit.web.json_lines import read_records
 from topkit.web.material import check_document, check_topic
 from topkit.web.store.projects import Document, Topic
@@ -129,8 +130,11 @@ def _document(key: str, fields: dict[str, str]) -> Document:
     topic = next((named.pop(name).strip() for name in TOPIC_FIELDS if name in named), None) or None
     title, url = " ".join(named.pop("title", "").split()), named.pop("url", "").strip()
     html = named.pop("html", "")
+    template = read_template(key, named)
     text = "\n\n".join(value.strip() for value in named.values() if value.strip())
-    if html.strip():
+    if template is not None:
+        kind, body = template
+    elif html.strip():
         kind, body = "html", html
     elif text or not url:
         kind, body = "text", text

@@ -32,6 +32,7 @@ from topkit.web.judging import (
 from topkit.web.store import Store
 from topkit.web.store.judgments import append_judgments, judgments_after
 from topkit.web.store.labellings import get_task, labelling_exists, with_gold
+from topkit.web.webhooks import enqueue_completed
 
 BATCH = 500
 """Judgments per transaction at most, so that the first ones do not wait too long for their reply."""
@@ -146,6 +147,9 @@ class Journal:
         if rows:
             with self._store.write() as connection:
                 append_judgments(connection, rows)
+                enqueue_completed(
+                    connection, [reply.turn.labelling for reply in replies if _completes(reply)]
+                )
         return replies
 
     def _reply(
@@ -196,6 +200,11 @@ class Journal:
     def _forget(self, batch: list[_Request]) -> None:
         for request in batch:
             self._states.pop(request.labelling, None)
+
+
+def _completes(reply: Turn | Reply | Exception) -> bool:
+    """True if the judgment of this reply was the last one of its labelling."""
+    return isinstance(reply, Reply) and reply.outcome == "saved" and reply.turn.question is None
 
 
 def _deliver(deliveries: list[tuple[asyncio.Future[Any], Turn | Reply | Exception]]) -> None:

@@ -17,6 +17,7 @@ from topkit.data.errors import InputError
 from topkit.data.judgments import ANSWERS
 from topkit.labelling import GRADES, Labelling, Question
 from topkit.web import gold
+from topkit.web.document_kinds import Kind
 from topkit.web.gold import GoldQuestion
 from topkit.web.shapes import Key, Number, Token
 
@@ -27,7 +28,6 @@ SKIP = "skip"
 CHOICES = (*ANSWERS, *GRADES, SKIP)
 
 Tool = Literal["pairs", "grades"]
-Kind = Literal["text", "html", "url"]
 Outcome = Literal["saved", "already", "conflict"]
 
 

@@ -13,12 +13,13 @@ from typing import Any
 
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath
+from topkit.web.document_kinds import KINDS
 from topkit.web.json_lines import read_records
 from topkit.web.judging import Judgment, LabellingState, ShownDocument, Task
 from topkit.web.material import check_document, check_topic
 from topkit.web.shapes import LARGEST_NUMBER, checked_name, checked_project
 from topkit.web.store.labellings import LABELLING_TOOLS
-from topkit.web.store.projects import KINDS, LIMIT_OF_DOCUMENTS, Document, Topic, check_project
+from topkit.web.store.projects import LIMIT_OF_DOCUMENTS, Document, Topic, check_project
 
 REMEDY = "give a file that 'topkit label export --format project' has written"
 PROJECT_FIELDS = ("name", "k", "strategy", "tools", "seed", "instructions")

@@ -205,7 +205,74 @@ audit = Table(
 )
 """Every change except judgments, which are a log themselves."""
 
-QUALITY = (gold, adjudication, remark, audit)
+picture = Table(
+    "picture",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("project"),
+    *_required(Text, "name", "kind", "content"),
+    UniqueConstraint("project", "name"),
+)
+"""Uploaded pictures for documents, in base64."""
+
+QUALITY = (gold, adjudication, remark, audit, picture)
+
+# -- other programs -----------------------------------------------------------------------------------------
+api_token = Table(
+    "api_token",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("person"),
+    *_required(Text, "name", "scopes"),
+    Column("hash", Text, nullable=False, unique=True),
+    *_required(Float, "created"),
+    Column("expires", Float),
+    Column("used", Float),
+)
+
+identity = Table(
+    "identity",
+    metadata,
+    *_required(Text, "issuer", "subject"),
+    _part_of("person"),
+    PrimaryKeyConstraint("issuer", "subject"),
+)
+"""Accounts at OpenID Connect providers."""
+
+webhook = Table(
+    "webhook",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("project"),
+    *_required(Text, "url", "secret", "events"),
+    *_required(Float, "created"),
+)
+
+delivery = Table(
+    "delivery",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("webhook"),
+    *_required(Text, "event", "body"),
+    *_required(Float, "created", "next"),
+    *_required(Integer, "attempts"),
+    Column("status", Integer),
+    Column("problem", Text),
+    Column("done", Float, index=True),
+)
+"""Events for webhooks; ``done`` is set when the receiver has accepted one."""
+
+export_schedule = Table(
+    "export_schedule",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("project"),
+    *_required(Text, "export", "problem"),
+    *_required(Float, "hours", "next"),
+    Column("last", Float),
+)
+
+PROGRAMS = (api_token, identity, webhook, delivery, export_schedule)
 
 TABLES = (
     meta,
@@ -220,5 +287,6 @@ TABLES = (
     labelling,
     judgment,
     *QUALITY,
+    *PROGRAMS,
 )
 """Every table; a table comes after those that it references."""

@@ -54,7 +54,8 @@ def serve(settings: Settings, host: str, port: int, admin: str, tell: Callable[[
         timeout_graceful_shutdown=10,
     )
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        app.state.server = uvicorn.Server(config)  # streams end when it stops
+        app.state.server.run(sockets=[listener])
     finally:
         listener.close()
 

@@ -18,7 +18,9 @@ from topkit.web.judging import Judgment, Reply, Tool, Turn
 from topkit.web.lookup import existing
 from topkit.web.shapes import PROBLEMS, Body, Id, Key, LongText, Message, Number, Token
 from topkit.web.store import labellings, projects, quality
+from topkit.web.store.pictures import pictures_of
 from topkit.web.viewing import document_response
+from topkit.web.webhooks import enqueue
 
 router = APIRouter(prefix="/api", tags=["labelling"], responses=PROBLEMS)
 REPLIES: dict[int | str, dict[str, Any]] = {
@@ -105,6 +107,13 @@ def remark(number: Id, body: RemarkIn, me: Someone, store: Stored) -> Message:
         if not body.flagged and not body.text.strip():
             raise InputError("the comment is empty", "write a comment, or flag the question")
         quality.add_remark(connection, number, (body.a, body.b), body.flagged, body.text.strip())
+        content = {
+            "labelling": number,
+            "assessor": me.name,
+            "flagged": body.flagged,
+            "text": body.text.strip(),
+        }
+        enqueue(connection, task.project, "remark.created", {**content, "documents": [body.a, body.b]})
     return Message(message="Thank you. The admins will see this.")
 
 
@@ -129,4 +138,4 @@ def view(number: Id, document: Id, me: Someone, store: Stored) -> Response:
             raise HTTPException(404, "There is no such document in your work.")
         row = existing(projects.get_document(connection, document), "document")
         topic = existing(projects.get_topic(connection, task.topic), "topic")
-    return document_response(row, topic["query"])
+        return document_response(row, topic["query"], pictures_of(connection, task.project))

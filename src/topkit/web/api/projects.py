@@ -25,6 +25,7 @@ from topkit.web.project_file import read_project
 from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number, ProjectIn
 from topkit.web.store import labellings, people, projects
 from topkit.web.store.labellings import Assignment
+from topkit.web.store.pictures import pictures_of
 from topkit.web.viewing import document_response
 
 router = APIRouter(prefix="/api/projects", tags=["projects"], responses=PROBLEMS)
@@ -210,8 +211,8 @@ def view(number: Id, document: Id, _: Admin, store: Stored) -> Response:
     """A document of the project as a page without scripts."""
     with store.read() as connection:
         row = projects.get_document(connection, document)
-    in_project = row if row is not None and row["project"] == number else None
-    return document_response(existing(in_project, "document"), "")
+        in_project = row if row is not None and row["project"] == number else None
+        return document_response(existing(in_project, "document"), "", pictures_of(connection, number))
 
 
 @router.post("/{number}/run", status_code=201)

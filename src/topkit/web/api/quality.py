@@ -20,6 +20,7 @@ from topkit.web.records import Record, judgments_of
 from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, Key, LongText, Message
 from topkit.web.store import quality
 from topkit.web.store.quality import GoldRow
+from topkit.web.webhooks import enqueue
 
 router = APIRouter(prefix="/api", tags=["quality"], responses=PROBLEMS)
 
@@ -198,6 +199,8 @@ def decide(number: Id, topic: Id, body: DecisionIn, me: Admin, store: Stored) ->
         row = topic_of(connection, number, topic)
         pair, why = (body.a, body.b), (me.name, body.reason.strip())
         quality.adjudicate(connection, topic, pair, body.verdict, why)
+        content = {"topic": row["key"], "documents": list(pair), "verdict": body.verdict, "person": me.name}
+        enqueue(connection, number, "decision.made", {**content, "reason": body.reason.strip()})
         if body.gold and body.verdict != "open":
             question = GoldRow(row["key"], body.a, body.b, body.verdict, body.reason.strip())
             quality.add_gold(connection, number, [question], me.name)

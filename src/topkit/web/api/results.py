@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from fastapi import APIRouter, Response
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
-from topkit.web import bundle, dashboard
+from topkit.web import bundle, dashboard, live
 from topkit.web.exports import EXPORTS
 from topkit.web.guard import Admin, Cached, Stored
 from topkit.web.lookup import project_of, project_records, topic_of
@@ -33,6 +33,20 @@ def progress(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboa
 def glance(number: Id, _: Admin, store: Stored, cache: Cached) -> dashboard.Glance:
     """The state of the project at a glance, with a forecast."""
     return dashboard.glance(project_records(store, number, cache))
+
+
+@router.get("/live", response_class=StreamingResponse)
+async def live_state(number: Id, _: Admin, request: Request, store: Stored, cache: Cached) -> Response:
+    """The state of the project as server-sent events ("glance"), whenever somebody has judged."""
+    with store.read() as connection:
+        project_of(connection, number)
+
+    def stopping() -> bool:
+        server = getattr(request.app.state, "server", None)
+        return server is not None and bool(server.should_exit)
+
+    stream = live.events(store, number, cache, stopping)
+    return StreamingResponse(stream, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
 @router.get("/pace")

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
+from markupsafe import Markup
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.web.auth import SHORTEST_PASSWORD
-from topkit.web.guard import Cached, SomeoneVisit, Stored, visit_of
+from topkit.web.guard import Cached, SomeoneVisit, Stored, settings_of, visit_of
 from topkit.web.headers import PAGE_POLICY, URL_POLICY
 from topkit.web.lookup import open_invitation
-from topkit.web.pages.render import page, redirect
+from topkit.web.pages.lists import listed
+from topkit.web.pages.render import own_path, page, redirect
+from topkit.web.pages.translate import COOKIE as LANGUAGE_COOKIE
+from topkit.web.pages.translate import languages
 from topkit.web.records import LabellingCache
 from topkit.web.shapes import Id
 from topkit.web.store import labellings, projects
 from topkit.web.store.judgments import judgments_after
+from topkit.web.store.pictures import pictures_of
+from topkit.web.viewing import markdown_html
 
 router = APIRouter()
 
@@ -24,9 +31,26 @@ router = APIRouter()
 @router.get("/login")
 async def login(request: Request) -> Response:
     """The sign-in form."""
+    after = own_path(request.query_params.get("next", ""))
     if await visit_of(request) is not None:
-        return redirect(request, "/")
-    return page(request, "login.html", None)
+        return redirect(request, after)
+    return page(request, "login.html", None, next=after, oidc=request.app.state.oidc)
+
+
+@router.get("/language/{code}")
+async def choose_language(request: Request, code: str) -> Response:
+    """Choose the language of the pages."""
+    response = redirect(request, "/")
+    if code in languages():
+        response.set_cookie(
+            LANGUAGE_COOKIE,
+            code,
+            max_age=365 * 86_400,
+            path=settings_of(request).root or "/",
+            httponly=True,
+            samesite="lax",
+        )
+    return response
 
 
 @router.get("/invite/{token}")
@@ -38,12 +62,16 @@ def invite(request: Request, token: str, store: Stored) -> Response:
 
 @router.get("/")
 def home(request: Request, visit: SomeoneVisit, store: Stored, cache: Cached) -> Response:
-    """The person's tasks, and the projects for admins."""
+    """The person's tasks, and the projects for admins. Only what is shown is computed."""
     with store.read() as connection:
         rows = labellings.labellings_of(connection, person_id=visit.person.id)
-        tasks = [_task(connection, row, cache) for row in rows]
+        listing = listed(
+            request, rows, name="work-", search=lambda row: f"{row['query']} {row['project_name']}"
+        )
+        tasks = replace(listing, rows=[_task(connection, row, cache) for row in listing.rows])
         all_projects = projects.all_projects(connection) if visit.person.role == "admin" else []
-    return page(request, "home.html", visit, tasks=tasks, projects=all_projects)
+    shown = listed(request, all_projects, search=lambda row: str(row["name"]), size=12)
+    return page(request, "home.html", visit, tasks=tasks, projects=shown)
 
 
 def _task(connection: Connection, row: RowMapping, cache: LabellingCache) -> dict[str, Any]:
@@ -69,7 +97,9 @@ def label(request: Request, number: Id, visit: SomeoneVisit, store: Stored) -> R
             raise HTTPException(404, "There is no such labelling in your work.")
         topic = projects.get_topic(connection, task.topic)
         project = projects.get_project(connection, task.project)
-    response = page(request, f"{task.tool}.html", visit, task=task, topic=topic, project=project)
+        instructions = "" if project is None else str(project["instructions"])
+        guide = Markup(markdown_html(instructions, pictures_of(connection, task.project)))  # noqa: S704 - safe HTML
+    response = page(request, f"{task.tool}.html", visit, task=task, topic=topic, project=project, guide=guide)
     has_urls = any(document.kind == "url" for document in task.documents.values())
     response.headers["content-security-policy"] = URL_POLICY if has_urls else PAGE_POLICY
     return response

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
@@ -66,8 +67,20 @@ def redirect(request: Request, path: str) -> Response:
     return RedirectResponse(request.scope.get("root_path", "") + path, 303)
 
 
+def own_path(path: str) -> str:
+    """The path if it is one of this site, else the start page: a link must not lead to another site.
+
+    >>> own_path("/label/7"), own_path("//evil.example"), own_path("https://evil.example")
+    ('/label/7', '/', '/')
+    """
+    is_own = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
+    return path if is_own and "\\" not in path else "/"
+
+
 def error_page(request: Request, status: int, detail: str) -> Response:
     """A page that explains a problem; without a session, a redirect to the sign-in form."""
     if status == 401:
-        return redirect(request, "/login")
+        asked = request.url.path.removeprefix(request.scope.get("root_path", ""))
+        asked += f"?{request.url.query}" if request.url.query else ""
+        return redirect(request, "/login" if asked == "/" else f"/login?{urlencode({'next': asked})}")
     return page(request, "error.html", None, status, detail=language_of(request).text(detail))

@@ -49,7 +49,7 @@ function bodyOf(form, submitter) {
   for (const field of form.elements) {
     if (!field.name || field.name === "csrf" || (field.tagName === "BUTTON" && field !== submitter) || ((field.type === "checkbox" || field.type === "radio") && !field.checked)) continue;
     const target = form.dataset.wrap && !("outer" in field.dataset) ? inner : outer;
-    if (field.dataset.type === "list") (target[field.name] ||= []).push(valueOf(field));
+    if (["list", "words"].includes(field.dataset.type)) (target[field.name] ||= []).push(valueOf(field));
     else target[field.name] = valueOf(field);
   }
   if (form.dataset.wrap) outer[form.dataset.wrap] = [inner];
@@ -66,6 +66,10 @@ async function submit(form, submitter) {
     const reply = await response.json().catch(() => ({}));
     if (!response.ok) {
       showStatus(reply.detail || _("The server returned an error ({status}).", { status: response.status }), true);
+      return;
+    }
+    if ("keep" in form.dataset) {
+      showStatus(reply.message); // it is shown only once, so the page stays
       return;
     }
     sessionStorage.setItem("message", reply.message || "");

@@ -7,6 +7,7 @@ const labelling = tool.dataset.labelling;
 const pairs = tool.dataset.tool === "pairs";
 const api = `/api/labellings/${labelling}`;
 const byId = (id) => document.getElementById(id);
+const WHILE_OPEN = "[data-do=pause], [data-do=flag], [data-do=comment], [data-answer=skip]";
 const GRADES = ["bad", "fair", "good", "excellent", "perfect"];
 
 let turn = null; // the current turn, as the server sent it
@@ -70,9 +71,15 @@ function newKey() {
 }
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-function showNotice(text) {
+function showNotice(text, link) {
   const notice = byId("notice");
   notice.textContent = text;
+  if (link) {
+    const anchor = document.createElement("a");
+    anchor.href = link.href;
+    anchor.textContent = link.text;
+    notice.append(" ", anchor);
+  }
   notice.hidden = !text;
 }
 
@@ -91,47 +98,59 @@ async function send(request) {
       const reply = await response.json().catch(() => null);
       if (reply !== null) {
         drop(request);
-        showNotice(response.ok ? "" : reply.message);
+        showNotice(response.ok ? "" : _(reply.message));
         busy = false;
         show(reply.turn);
         showStatus(response.ok && reply.outcome === "saved" ? describe(reply.turn) : reply.message);
         return;
       }
     } else if (response && [401, 403].includes(response.status)) {
-      showNotice("You are no longer signed in. Your judgment is kept in this browser: sign in and open this page again.");
+      showNotice(_("You are no longer signed in. Your judgment is kept in this browser."), {
+        href: `${root}/login?next=${encodeURIComponent(location.pathname.slice(root.length))}`,
+        text: _("Sign in and continue with this question"),
+      });
       return;
     } else if (response && response.status < 500 && response.status !== 429) {
       const reply = await response.json().catch(() => ({}));
       drop(request);
-      showNotice(reply.detail || "The judgment was not accepted.");
+      showNotice(_(reply.detail || "The judgment was not accepted."));
       busy = false;
       await loadTurn();
       return;
     }
-    showNotice("The connection is lost. Your judgment is kept and will be sent again.");
+    showNotice(
+      response === null
+        ? _("The connection is lost. Your judgment is kept and will be sent again.")
+        : _("The server reports an error ({status}). Your judgment is kept and will be sent again.", { status: response.status }),
+    );
     await wait(Math.min(10000, 500 * 2 ** tries));
   }
 }
 
 // -- display --------------------------------------------------------------------------------------------------
 function describe(now) {
-  if (now.question === null) return "Saved. This topic is complete.";
+  if (now.question === null) return _("Saved. This topic is complete.");
   const { a, b } = now.question;
-  const names = b ? `left ${a.title || a.key}, right ${b.title || b.key}` : a.title || a.key;
-  return `Saved. Question ${now.asked + 1}: ${names}`;
+  const [left, right] = [a, b].map((shown) => shown && (shown.title || shown.key));
+  const names = b ? _("left {left}, right {right}", { left, right }) : left;
+  return _("Saved. Question {number}: {names}", { number: now.asked + 1, names });
 }
 
 function showDocument(side, shown) {
   const container = byId(`frame-${side}`);
   const name = byId(`title-${side}`);
   name.textContent = shown.title || shown.key;
-  name.classList.toggle("unseen", shown.kind === "text" && shown.title !== ""); // the frame shows the title itself
+  name.classList.toggle("unseen", !["html", "url"].includes(shown.kind) && shown.title !== ""); // shown in the frame
   if (container.dataset.document === String(shown.id)) return; // the document stays on its side
   container.dataset.document = shown.id;
   const frame = document.createElement("iframe"); // a new one each time, so that documents do not enter the history
-  frame.setAttribute("sandbox", "");
+  // No scripts. The same origin lets this page scroll the document and receive its keys; not for other sites.
+  const links = "allow-popups allow-popups-to-escape-sandbox";
+  frame.setAttribute("sandbox", shown.kind === "url" ? links : `allow-same-origin ${links}`);
   frame.setAttribute("referrerpolicy", "no-referrer");
-  frame.title = `Document ${side === "a" && pairs ? "on the left" : side === "b" ? "on the right" : ""}: ${shown.title || shown.key}`;
+  const place = !pairs ? _("Document: {name}") : side === "a" ? _("Document on the left: {name}") : _("Document on the right: {name}");
+  frame.title = place.replace("{name}", () => shown.title || shown.key);
+  frame.addEventListener("load", () => listen(frame));
   frame.src = `${root}${api}/documents/${shown.id}`;
   container.replaceChildren(frame);
 }
@@ -144,12 +163,13 @@ function lock() {
 }
 
 function estimate(now) {
-  if (now.question === null) return `${now.asked} ${now.asked === 1 ? "judgment" : "judgments"}`;
+  if (now.question === null) return now.asked === 1 ? _("1 judgment") : _("{count} judgments", { count: now.asked });
   const left = Math.max(1, Math.round(now.likely));
-  const range = now.least === now.most ? "" : ` (${now.least} to ${now.most})`;
+  const range = now.least === now.most ? "" : ` (${_("{least} to {most}", now)})`;
   const minutes = now.seconds === null || now.asked < 3 ? null : (left * now.seconds) / 60;
-  const time = minutes === null ? "" : minutes < 1 ? ", less than a minute" : `, about ${Math.round(minutes)} min`;
-  return `${now.asked} judged, about ${left} left${range}${time}`;
+  const time =
+    minutes === null ? "" : minutes < 1 ? _(", less than a minute") : _(", about {minutes} min", { minutes: Math.round(minutes) });
+  return _("{asked} judged, about {left} left", { asked: now.asked, left }) + range + time;
 }
 
 function show(now) {
@@ -159,7 +179,7 @@ function show(now) {
   byId("documents").hidden = !open || clock.stopped;
   byId("paused").hidden = !(open && clock.stopped);
   byId("done").hidden = open;
-  for (const group of document.querySelectorAll(".choices, [data-do=pause], .clock")) group.hidden = !open;
+  for (const group of document.querySelectorAll(".choices, .clock, " + WHILE_OPEN)) group.hidden = !open;
   if (open) {
     showDocument("a", now.question.a);
     if (now.question.b) showDocument("b", now.question.b);
@@ -193,13 +213,14 @@ async function loadTurn() {
       }
       if (response.status < 500) {
         const reply = await response.json().catch(() => ({}));
-        showNotice(reply.detail || "Cannot show this labelling.");
+        if (response.status === 401) location.assign(`${root}/login?next=${encodeURIComponent(location.pathname.slice(root.length))}`);
+        showNotice(_(reply.detail || "Cannot show this labelling."));
         return;
       }
+      showNotice(_("The server reports an error ({status}). Trying again …", { status: response.status }));
     } catch {
-      // no connection: try again
+      showNotice(_("The connection is lost. Trying again …"));
     }
-    showNotice("The connection is lost. Trying again …");
     await wait(Math.min(10000, 500 * 2 ** tries));
   }
 }
@@ -222,12 +243,70 @@ function toggleClock() {
   clock.update();
   clock.stopped = !clock.stopped;
   clock.update();
-  byId("pause-word").textContent = clock.stopped ? "Continue" : "Stop the clock";
+  byId("pause-word").textContent = clock.stopped ? _("Continue") : _("Stop the clock");
   document.querySelector("[data-do=pause]").setAttribute("aria-pressed", String(clock.stopped));
   byId("documents").hidden = clock.stopped;
   byId("paused").hidden = !clock.stopped;
   lock();
-  showStatus(clock.stopped ? "The clock is stopped." : "The clock is running.");
+  showStatus(clock.stopped ? _("The clock is stopped.") : _("The clock is running."));
+}
+
+// -- remarks, guidelines, scrolling ---------------------------------------------------------------------------
+async function remark(flagged, text) {
+  if (!turn || !turn.question) return;
+  const { a, b } = turn.question;
+  const body = { a: a.key, b: b ? b.key : null, flagged, text };
+  try {
+    const response = await callApi("POST", `${api}/remarks`, body);
+    const reply = await response.json().catch(() => ({}));
+    showNotice(_(reply.message || reply.detail || "The remark was not saved."));
+  } catch {
+    showNotice(_("The connection is lost. The remark was not saved; try again."));
+  }
+}
+
+function openComment() {
+  if (turn && turn.question) byId("remark").showModal();
+}
+byId("remark").addEventListener("close", () => {
+  const text = byId("remark-text").value.trim();
+  const flagged = byId("remark-flag").checked;
+  if (byId("remark").returnValue === "send" && (text || flagged)) remark(flagged, text);
+  if (byId("remark").returnValue === "send") byId("remark-text").value = "";
+  byId("remark-flag").checked = false;
+});
+
+function showGuide(open) {
+  const guide = byId("guide");
+  if (!guide) return;
+  guide.hidden = !open;
+  document.querySelector("[data-do=guide]").setAttribute("aria-expanded", String(open));
+}
+function toggleGuide() {
+  if (!byId("guide")) return;
+  showGuide(byId("guide").hidden);
+  try {
+    localStorage.setItem("topkit-guide", byId("guide").hidden ? "" : "open");
+  } catch {
+    // no storage in this browser: the next page starts without the guidelines
+  }
+}
+try {
+  showGuide(localStorage.getItem("topkit-guide") === "open");
+} catch {
+  showGuide(false);
+}
+
+function scroll(side, direction) {
+  const frame = document.querySelector(`#frame-${side} iframe`);
+  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  const view = frame && frame.contentDocument && frame.contentWindow; // null for a page of another site
+  if (view) view.scrollBy({ top: direction * 0.9 * view.innerHeight, behavior });
+}
+
+// Keys that are pressed inside a document answer the question too. The document has no scripts of its own.
+function listen(frame) {
+  if (frame.contentDocument) frame.contentDocument.addEventListener("keydown", onKey);
 }
 
 function setBad(on) {
@@ -237,11 +316,19 @@ function setBad(on) {
 
 function onKey(event) {
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
-  if (event.target.closest("input, textarea, select, summary, a")) return;
+  if (event.target.closest("input, textarea, select, summary, a[href], dialog")) return;
   const key = event.key.toLowerCase();
+  const inFrame = event.target.ownerDocument !== document;
   const onButton = event.target.closest("button");
+  if (inFrame && [" ", "arrowdown", "arrowup", "pagedown", "pageup", "home", "end"].includes(key)) return; // scrolls
   if (key === " " && !(onButton && !onButton.disabled)) toggleClock();
   else if (key === "u") undo();
+  else if (key === "s") answer("skip");
+  else if (key === "f") remark(true, "");
+  else if (key === "c") openComment();
+  else if (key === "g") toggleGuide();
+  else if (key === "?") byId("keys").showModal();
+  else if (key === "pagedown" || key === "pageup") scroll(event.shiftKey && pairs ? "b" : "a", key === "pagedown" ? 1 : -1);
   else if (pairs && key === "b") setBad(!badNext);
   else if (pairs && key === "arrowleft") answer(badNext ? "bad-a" : "a");
   else if (pairs && key === "arrowright") answer(badNext ? "bad-b" : "b");
@@ -259,6 +346,10 @@ for (const button of document.querySelectorAll("[data-answer]")) {
   });
 }
 document.querySelector("[data-do=undo]").addEventListener("click", undo);
+document.querySelector("[data-do=flag]").addEventListener("click", () => remark(true, ""));
+document.querySelector("[data-do=comment]").addEventListener("click", openComment);
+document.querySelector("[data-do=keys]").addEventListener("click", () => byId("keys").showModal());
+document.querySelector("[data-do=guide]")?.addEventListener("click", toggleGuide);
 document.querySelector("[data-do=pause]").addEventListener("click", toggleClock);
 
 // A click into a document moves the keyboard focus there. Move it back, unless the person used Tab to get there.

@@ -16,7 +16,6 @@ from topkit.web.store.engine import insert_one
 
 TOOLS = ("pairs", "grades", "both")
 """Two documents side by side, one document with five grades, or both."""
-KINDS = ("text", "html", "url")
 LIMIT_OF_DOCUMENTS = 1_000_000
 """Per project; the pages and exports keep all keys in memory."""
 

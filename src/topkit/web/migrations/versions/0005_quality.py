@@ -1,4 +1,4 @@
-"""Gold questions, adjudications, remarks of assessors, and the audit log."""
+"""Gold questions, adjudications, remarks of assessors, pictures, and the audit log."""
 
 from __future__ import annotations
 
@@ -45,6 +45,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_remark"),
     )
     op.create_index("ix_remark_labelling", "remark", ["labelling"])
+    op.create_table(
+        "picture",
+        sa.Column("id", sa.Integer, nullable=False),
+        _part_of("picture", "project"),
+        *(_text(name) for name in ("name", "kind", "content")),
+        sa.PrimaryKeyConstraint("id", name="pk_picture"),
+        sa.UniqueConstraint("project", "name", name="uq_picture_project_name"),
+    )
     op.create_table(
         "audit",
         sa.Column("id", sa.Integer, nullable=False),

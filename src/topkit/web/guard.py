@@ -124,12 +124,23 @@ async def visit_of(request: Request) -> Visit | None:
 async def signed_in(request: Request) -> Visit:
     """Any signed-in person. A request that changes something needs the CSRF token, which other sites do not
     know."""
+    visit = await _entitled(request)
+    if request.method not in SAFE_METHODS:
+        await audit_log.announce(request, visit.person.name)
+    return visit
+
+
+async def check_upload(request: Request) -> None:
+    """Status 401 or 403 unless an admin sends the request; its body is not read."""
+    _check_admin(await _entitled(request))
+
+
+async def _entitled(request: Request) -> Visit:
     visit = await visit_of(request)
     if visit is None:
         raise HTTPException(401, "Sign in first.")
     if request.method not in SAFE_METHODS:
         check_csrf(visit, request.headers.get(CSRF_HEADER, ""))
-        await audit_log.announce(request, visit.person.name)
     return visit
 
 
@@ -142,9 +153,13 @@ def check_csrf(visit: Visit, token: str) -> None:
 async def admin_visit(request: Request) -> Visit:
     """Admins only."""
     visit = await signed_in(request)
+    _check_admin(visit)
+    return visit
+
+
+def _check_admin(visit: Visit) -> None:
     if visit.person.role != "admin":
         raise HTTPException(403, "Only admins may do this.")
-    return visit
 
 
 # One dependency per route and not a chain: resolving each costs as much as the check itself.

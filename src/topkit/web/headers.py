@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topkit.web.forwarded import Front
-from topkit.web.guard import admin_visit
+from topkit.web.guard import check_upload
 from topkit.web.settings import Settings
 
 PAGE_POLICY = (
@@ -82,7 +82,7 @@ class Shield:
             return
         if is_form:  # FastAPI reads the whole upload before it asks who sends it
             try:
-                await admin_visit(Request(scope))
+                await check_upload(Request(scope))
             except HTTPException as error:
                 await _reject(send_with_headers, error.status_code, error.detail)
                 return

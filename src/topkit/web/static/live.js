@@ -22,7 +22,7 @@ function showGlance(card, state) {
 
 const live = document.getElementById("live");
 if (live) {
-  const source = new EventSource(live.dataset.url);
+  const source = new EventSource(root + live.dataset.url);
   source.addEventListener("glance", (event) => {
     showGlance(live, JSON.parse(event.data));
     live.dataset.updates = Number(live.dataset.updates || 0) + 1;

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from typer import Argument, Option
 
 from topkit.cli.completion import names_of
-from topkit.cli.output import Form, check_form, print_tables
+from topkit.cli.output import Form, check_form
 from topkit.cli.shared import Settings, TruthName, ranker_settings, read_dataset
+from topkit.cli.train_summary import print_summary
 
 if TYPE_CHECKING:
     from topkit.compute import Report
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from topkit.losses import Preferences
     from topkit.rankers import Clicks, Learner
     from topkit.rankers.tuning import Trial
-
-
-BEST_TRIALS = 5
-"""Trials of ``--tune`` that are printed as text; the other formats have all."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +193,7 @@ def _train_in_memory(options: Options) -> None:
                 **settings,
             )
     learner.save(options.out)
-    _print_summary(learner, options, valid, sorted(trials, key=lambda trial: -trial.measure))
+    print_summary(learner, options, valid, sorted(trials, key=lambda trial: -trial.measure))
 
 
 def _train_in_parts(options: Options) -> None:
@@ -209,7 +204,7 @@ def _train_in_parts(options: Options) -> None:
     with progress(options.name, quiet=options.quiet) as report:
         learner = _learner_in_parts(options, valid, report)
     learner.save(options.out)
-    _print_summary(learner, options, valid)
+    print_summary(learner, options, valid)
 
 
 def _learner_in_parts(options: Options, valid: Dataset | None, report: Report) -> Learner:
@@ -235,7 +230,7 @@ def _continue(options: Options, start: Path) -> None:
     labelled = None if options.inputs.train is None else _training_data(options.inputs)
     learner = continue_training(load_ranker(start), labelled, _clicks(options.inputs))
     learner.save(options.out)
-    _print_summary(learner, options, None)
+    print_summary(learner, options, None)
 
 
 def _training_data(inputs: Inputs) -> Dataset:
@@ -281,50 +276,3 @@ def _preferences(options: Options, data: Dataset) -> tuple[dict[str, Any], Prefe
         settings.setdefault("pairs", "given")
     ties = settings.get("ties") is not None
     return settings, Preferences.of_judgments(data, read_preferences(options.inputs.preferences), ties=ties)
-
-
-def _print_summary(
-    learner: Learner, options: Options, valid: Dataset | None, trials: Sequence[Trial] = ()
-) -> None:
-    """Print what was fitted as one document, or as text to standard error if the model is printed."""
-    from topkit.reporting.tables import Table
-
-    if options.quiet:
-        return
-    value = None if valid is None else learner.measure_on(valid)
-    if options.aside:
-        typer.echo(_summary(learner, options, value, trials), err=True)
-        return
-    model, _ = learner.fitted()
-    metric = None if value is None else learner.common.metric
-    convention = None if value is None else learner.common.convention
-    reasons = ", ".join(dict.fromkeys(trace.reason for trace in learner.traces if trace.reason))
-    facts = (str(options.out), learner.name, metric, convention, value, reasons, model.remark)
-    tables = {
-        "model": Table(("model", "ranker", "metric", "convention", "value", "stopped", "remark"), [facts]),
-        "trials": Table(("value", "settings"), [(trial.measure, _assignments(trial)) for trial in trials]),
-    }
-    print_tables(tables, options.form, lambda: _summary(learner, options, value, trials))
-
-
-def _summary(learner: Learner, options: Options, value: float | None, trials: Sequence[Trial]) -> str:
-    """The best trials, the file and the ranker, and what the model says about itself."""
-    model, _ = learner.fitted()
-    lines = [f"  {trial.measure:.4f}  {_assignments(trial) or 'defaults'}" for trial in trials[:BEST_TRIALS]]
-    start = options.inputs.start
-    parts = [f"{options.out}: {learner.name}" + ("" if start is None else f", continued from {start}")]
-    if value is not None:
-        measure = f"{learner.common.metric} ({learner.common.convention})"
-        parts.append(f"{measure} {value:.4f} on the validation data")
-    if start is None:
-        parts.append(model.remark)
-        if any(trace.reason == "step limit" for trace in learner.traces):
-            parts.append("some fits stopped at the limit of steps, trees or epochs; a larger one may help")
-    lines.append("; ".join(filter(None, parts)))
-    if start is None and model.details:
-        lines.append(model.details)
-    return "\n".join(lines)
-
-
-def _assignments(trial: Trial) -> str:
-    return " ".join(f"{name}={value}" for name, value in trial.settings.items())

@@ -35,6 +35,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "boosted-products": ("adaboost-mh", {"rounds": 2, "size": 2, "form": "product"}),
     "linear-classes": ("mcsvm", {"C": 1.0}),
     "class-trees": ("mcrank", {"trees": 2, "leaves": 3, "min_leaf": 2}),
+    "calibrated": ("listnet", {}),
 }  # fmt: skip
 """Kind of model → a ranker that makes one, and settings that keep it small. It has all of MODELS."""
 
@@ -51,14 +52,17 @@ def target(kind: str) -> Callable[[Path], Prepared]:
 
 
 def _prepare(kind: str, folder: Path) -> Prepared:
-    from topkit.rankers import load_ranker, ranker
+    from topkit.rankers import calibrate_scores, load_ranker, ranker
     from topkit.rankers.checks import easy_data
 
     whole = folder / "whole.model"
     test = easy_data(2, seed=5)
     if not whole.exists():
         name, settings = KINDS[kind]
-        ranker(name, **settings).fit(easy_data(6), easy_data(3, seed=1)).save(whole)
+        fitted = ranker(name, **settings).fit(easy_data(6), easy_data(3, seed=1))
+        if kind == "calibrated":
+            fitted = calibrate_scores(fitted, easy_data(6))
+        fitted.save(whole)
     original = whole.read_bytes()
     path = folder / "damaged.model"
 

@@ -70,6 +70,7 @@ from .metrics import evaluate_run as evaluate_run
 from .metrics import metric as metric
 from .rankers import RANKERS as RANKERS
 from .rankers import Clicks as Clicks
+from .rankers import calibrate_scores as calibrate_scores
 from .rankers import continue_training as continue_training
 from .rankers import load_ranker as load_ranker
 from .rankers import ranker as ranker

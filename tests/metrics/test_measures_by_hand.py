@@ -287,3 +287,35 @@ def test_what_a_metric_needs() -> None:
             tk.evaluate_run(Judgments(grades=(Grade("q", "a", 1),)), run, name)
         with pytest.raises(InputError, match=r"needs (preferences|clicks)"):
             tk.evaluate(data, [1.0], name)
+
+
+# -- calibration -------------------------------------------------------------------------------------------
+def test_expected_calibration_error() -> None:
+    """Two bins: scores 0.1, 0.2, 0.3 with labels 0, 1, 0 and 0.8, 0.8, 0.9 with labels 1, 0, 1.
+
+    Gaps: −0.1 + 0.8 − 0.3 = 0.4 and 0.2 − 0.8 + 0.1 = −0.5, so ECE = (0.4 + 0.5)/6. Query a has the gaps −0.1
+    and 0.8 of the first bin and 0.2 of the second, whose sign is negative: (−0.1 + 0.8 − 0.2)/6 · 2.
+    """
+    scores = [0.1, 0.2, 0.8, 0.3, 0.8, 0.9]
+    data = Dataset.build(np.zeros((6, 1)), [0, 1, 1, 0, 0, 1], ["a"] * 3 + ["b"] * 3)
+    result = tk.evaluate(data, scores, ["ece(bins=2)", "ece(bins=1)", "ece(bins=2,rel=1)"])
+    assert result.mean["ece(bins=2)"] == pytest.approx(0.9 / 6)
+    assert result.per_query["ece(bins=2)"] == pytest.approx([0.5 / 6 * 2, 0.4 / 6 * 2])
+    assert result.mean["ece(bins=1)"] == pytest.approx(abs(0.4 - 0.5) / 6)
+    assert result.mean["ece(bins=2,rel=1)"] == pytest.approx(0.9 / 6)
+    graded = Dataset.build(np.zeros((2, 1)), [2, 1], ["a", "a"])
+    values = tk.evaluate(graded, [1.5, 1.5], ["ece", "ece(rel=2)"]).mean
+    assert values["ece"] == pytest.approx(0)  # equal scores share a bin, whose mean label is 1.5
+    assert values["ece(rel=2)"] == pytest.approx(1.0)  # half are relevant, the scores say 1.5
+
+
+def test_ece_does_not_depend_on_the_order_of_rows_and_leaves_out_unjudged_documents() -> None:
+    rng = np.random.default_rng(4)
+    labels, scores = rng.integers(0, 3, 60).astype(float), rng.integers(0, 9, 60) / 4
+    data = Dataset.build(np.zeros((60, 1)), labels, np.repeat(np.arange(6), 10))
+    mixed = np.concatenate([10 * q + rng.permutation(10) for q in rng.permutation(6)])
+    moved = Dataset.build(np.zeros((60, 1)), labels[mixed], np.repeat(np.arange(6), 10))
+    expected = tk.evaluate(data, scores, "ece").mean["ece"]
+    assert tk.evaluate(moved, scores[mixed], "ece").mean["ece"] == pytest.approx(expected)
+    judged = run_value("ece(bins=1)", {"a": 1, "b": 0}, "abx")  # scores 0, −1, −2; x is not judged
+    assert judged == pytest.approx(abs((1 - 0) + (0 + 1)) / 2)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench.loss_matrix import learnt
 
 import topkit as tk
 from topkit.compute import MissingExtraError, NotConverged, Trace
@@ -132,17 +133,7 @@ def test_trees_on_squared_error_are_lightgbm_regression() -> None:
 @pytest.mark.parametrize("name", sorted(LOSSES))
 def test_every_loss_with_every_scorer(name: str, scorer: str) -> None:
     """The matrix: whatever the loss, whatever the scorer, easy data is learnt."""
-    quick: dict[str, dict[str, Any]] = {
-        "linear": {"max_steps": 100},
-        "mlp": {"hidden": (8,), "epochs": 30, "rate": 0.02},
-        "trees": {"trees": 40, "min_leaf": 5, "rate": 0.2},
-    }
-    measure = "rr" if name == "approxmrr" else "ndcg@5"  # it learns from the first relevant document only
-    fitted = tk.ranker("gradient", loss=name, scorer=scorer, metric=measure, **quick[scorer]).fit(
-        easy_data(), easy_data(15, seed=1)
-    )
-    test = easy_data(seed=2)
-    assert tk.evaluate(test, fitted.score(test), measure).mean[measure] > 0.88
+    assert learnt(name, scorer)[1] > 0.88
 
 
 def test_trace_ends_for_each_of_its_reasons() -> None:

@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "label": "label:app",
     "features": "features:app",
     "train": "train:train",
+    "calibrate": "calibrate:calibrate",
     "score": "score:score",
     "eval": "evaluate:evaluate",
     "fuse": "fuse:fuse",

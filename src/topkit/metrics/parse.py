@@ -152,7 +152,7 @@ def _settings(text: str, name: str, whole: str) -> dict[str, float]:
         if not equals or key not in allowed or number != number:
             known = ", ".join(f"{setting}=NUMBER" for setting in allowed) or "none"
             raise InputError(f"invalid setting {part!r} in {whole!r}", f"settings of {name}: {known}")
-        settings[key] = number
+        settings[key] = int(number) if allowed[key].type is int and number.is_integer() else number
     return check_settings(allowed, settings, f"metric {name!r}")
 
 

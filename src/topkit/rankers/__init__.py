@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from topkit.rankers.by_name import Common, load_ranker, parse_settings, ranker, settings_of, space_of
+from topkit.rankers.calibrated import calibrate_scores
 from topkit.rankers.clicks.events import Clicks
 from topkit.rankers.clicks.method import continue_training
 from topkit.rankers.contract import Job, Method, Ranker
@@ -21,6 +22,7 @@ __all__ = [
     "OrderModel",
     "Ranker",
     "ScoreModel",
+    "calibrate_scores",
     "continue_training",
     "load_ranker",
     "parse_settings",

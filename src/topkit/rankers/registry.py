@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from topkit.rankers.boosting import AdaRank, FocusedBoost, RankBoost, Steps
 from topkit.rankers.by_name import Gradient, load_ranker, ranker, settings_of, space_of
+from topkit.rankers.calibrated import Calibrated
 from topkit.rankers.clicks.method import ClickLabelRanker
 from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.isotonic import IsoRank, QBRank
@@ -140,6 +141,7 @@ MODELS.update(
             BoostedProducts,
             LinearClasses,
             ClassTrees,
+            Calibrated,
         )
     }
 )

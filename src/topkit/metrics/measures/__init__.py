@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from topkit.metrics.measure import Measure
 from topkit.metrics.measures.binary_preference import bpref, inferred_ap
+from topkit.metrics.measures.calibration import expected_calibration_error
 from topkit.metrics.measures.cascade import compiled_err, compiled_kappa_err, err, err_tm, kappa_err
 from topkit.metrics.measures.clicks import s_clicks
 from topkit.metrics.measures.counts import relevant, relevant_returned, returned, unjudged
@@ -73,6 +74,12 @@ METRICS: dict[str, Measure] = {
         needs="order",
     ),
     "loss01": Measure("top-k 0-1 loss", top_k_loss, greater_is_better=False),
+    "ece": Measure(
+        "expected calibration error of the scores, a loss",
+        expected_calibration_error,
+        "never",
+        greater_is_better=False,
+    ),
     "ppref": Measure("precision of preferences", ppref, needs="preferences"),
     "rpref": Measure("recall of preferences", rpref, needs="preferences"),
     "nwppref": Measure("weighted precision of preferences", nwppref, needs="preferences"),

@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "train": "train:train",
     "score": "score:score",
     "eval": "evaluate:evaluate",
+    "clicks": "clicks:app",
     "fuse": "fuse:fuse",
     "study": "study:app",
     "diagnose": "diagnose:diagnose",

@@ -21,7 +21,14 @@ SMALLEST = 1e-300
 
 @njit(cache=True, nogil=True)
 def product_pass(
-    pair: Ints, bucket: Ints, shown: Floats, clicked: Floats, a: Floats, g: Floats, new_a: Floats, new_g: Floats
+    pair: Ints,
+    bucket: Ints,
+    shown: Floats,
+    clicked: Floats,
+    a: Floats,
+    g: Floats,
+    new_a: Floats,
+    new_g: Floats,
 ) -> float:
     """P(click) = a[pair]·g[bucket]: adds the expected attracted and examined impressions, returns ln L."""
     total = 0.0
@@ -69,8 +76,8 @@ def mixture_pass(
 
 @njit(cache=True, nogil=True)
 def chain_pass(
-    ptr: Ints, pair: NDArray[np.int32], key: NDArray[np.int32], clicked: NDArray[np.bool_], a: Floats, t: Floats,
-    onward: float, examined: Floats, unsatisfied: Floats, clicks_of_key: Floats, steps: Floats, tail: Floats,
+    ptr: Ints, pair: NDArray[np.int32], key: NDArray[np.int32], clicked: NDArray[np.bool_],
+    a: Floats, t: Floats, onward: float, examined: Floats, unsatisfied: Floats, clicks_of_key: Floats, steps: Floats, tail: Floats,
 ) -> float:  # fmt: skip
     """Users look from the top until they leave: adds the expected examinations and steps, returns ln L.
 

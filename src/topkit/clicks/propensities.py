@@ -38,7 +38,9 @@ class Propensities:
     offset: Floats
     method: str = "given"
 
-    def __init__(self, examination: ArrayLike, offset: ArrayLike | None = None, method: str = "given") -> None:
+    def __init__(
+        self, examination: ArrayLike, offset: ArrayLike | None = None, method: str = "given"
+    ) -> None:
         slope = np.array(examination, np.float64)
         if slope.ndim != 1 or not len(slope) or not np.isfinite(slope).all() or not (slope > 0).all():
             raise InputError("propensities must be finite and greater than 0", "give one number per position")
@@ -186,3 +188,11 @@ def estimate_propensities(log: ClickLog, method: str = "pbm") -> Propensities:
     [1.0, 0.5]
     """
     return lookup(PROPENSITIES, method, "way to estimate propensities")(log)
+
+
+def named_propensities(name: str) -> Propensities | str:
+    """The name of a method, checked, or the propensities of the CSV file of this name."""
+    if name.endswith(".csv"):
+        return read_propensities(name)
+    lookup(PROPENSITIES, name, "way to estimate propensities")
+    return name

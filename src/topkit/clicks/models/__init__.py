@@ -30,7 +30,9 @@ CLICK_MODELS: dict[str, Callable[..., ClickModel]] = {
 __all__ = ["CLICK_MODELS", "ClickModel", "fit_click_model"]
 
 
-def fit_click_model(log: ClickLog, name: str = "pbm", *, report: Report = silent, **settings: Any) -> ClickModel:
+def fit_click_model(
+    log: ClickLog, name: str = "pbm", *, report: Report = silent, **settings: Any
+) -> ClickModel:
     """Fit the click model of this name to a log.
 
     >>> from topkit.data import Page

@@ -55,8 +55,8 @@ def evaluation_table(evaluations: list[ClickEvaluation]) -> Table:
     first = evaluations[0]
     columns = ("", "clicks", "low", "high", "difference", "low of it", "high of it", "coverage")
     note = (
-        f"expected clicks per page by {first.estimator}, intervals of 95 %; the log has {first.logged:.4f} on "
-        f"{first.pages:,} pages"
+        f"expected clicks per page by {first.estimator}, intervals of 95 %; the log has "
+        f"{first.logged:.4f} on {first.pages:,} pages"
     )
     return Table(columns, [evaluation.row() for evaluation in evaluations], (note,))
 
@@ -140,7 +140,7 @@ class _Sample:
         total = totals(log.pair, self.weight, size)
         mean = totals(log.pair, self.weight * self.estimate, size) / np.maximum(total, 1e-300)
         of_query = totals(log.pairs.query, exposure * mean, len(log.pairs.qids))
-        pages = totals(log.page_query, minlength=len(log.pairs.qids))
+        pages = totals(log.page_query, None, len(log.pairs.qids))
         rows = totals(log.pair, None, size).astype(np.float64)
         freedom = np.sqrt(rows / np.maximum(rows - 1.0, 1.0))  # residuals are smaller than the errors
         scale = exposure * pages[log.pairs.query] / np.maximum(total, 1e-300) * freedom
@@ -200,7 +200,7 @@ def _offsets(log: ClickLog, run: Run, propensities: Propensities, depth: int) ->
 
 
 def _coverage(log: ClickLog, run: Run, exposure: Floats, propensities: Propensities, depth: int) -> float:
-    shown = totals(log.pair, minlength=len(log.pairs)) > 0
+    shown = totals(log.pair, None, len(log.pairs)) > 0
     known = totals(log.pairs.query, exposure * shown, len(log.pairs.qids))[log.page_query].sum()
     sums = np.cumsum(propensities.at(np.arange(1, depth + 1)))
     lengths = np.array([min(len(run[qid]), depth) if qid in run else 0 for qid in log.pairs.qids])

@@ -85,8 +85,10 @@ def trust(
     popular = popular / np.maximum(shown_pair, 1.0)
     start = (np.clip(0.5 * popular, 0.05, 0.95), np.minimum(1.8 * rate, 0.95), 0.2 * rate)
     (r, high, low), trace = maximise(step, start, max_steps, tolerance, report)
-    if r @ shown_pair > 0 and high[0] < low[0]:
+    if high[0] < low[0]:
         r, high, low = 1.0 - r, low, high
+    if high[0] - low[0] < 1e-9:  # every document is clicked alike at the first position
+        high, low = rate, np.zeros(positions)
     attraction = high[0] * r + low[0] * (1.0 - r)
     slope = (high - low) / (high[0] - low[0])
     offset = low - low[0] * slope

@@ -3,9 +3,13 @@
 from .clicks import CLICK_MODELS as CLICK_MODELS
 from .clicks import ClickLog as ClickLog
 from .clicks import Propensities as Propensities
+from .clicks import Users as Users
 from .clicks import click_fit as click_fit
 from .clicks import estimate_propensities as estimate_propensities
+from .clicks import evaluate_clicks as evaluate_clicks
 from .clicks import fit_click_model as fit_click_model
+from .clicks import interleave as interleave
+from .clicks import interleaving_test as interleaving_test
 from .clicks import read_clicks as read_clicks
 from .clicks import read_propensities as read_propensities
 from .clicks import simulate_clicks as simulate_clicks
@@ -74,6 +78,7 @@ from .rankers import calibrate_scores as calibrate_scores
 from .rankers import continue_training as continue_training
 from .rankers import load_ranker as load_ranker
 from .rankers import ranker as ranker
+from .rankers.clicks.exploration import explore as explore
 from .rankers.linear import pair_margins as pair_margins
 from .rankers.linear import refine_with_sigmoid as refine_with_sigmoid
 from .rankers.unbiased import UnbiasedClicks as UnbiasedClicks

@@ -243,7 +243,7 @@ def test_utility_mixes_gain_and_clicks() -> None:
     assert (gain <= 7).all()  # 2³ − 1
     assert click == pytest.approx(0.5)  # the prior, without any click
     # E[2^g − 1] from the probabilities of grades, each a difference of two cumulative ones
-    sums = model.labels.sums(prepared.X, np.arange(len(data)), model._memories(prepared))
+    sums = model.labels.sums(prepared.X, np.arange(len(data)), model.memory_slots(prepared))
     above = [
         model.labels.above(sums[:, 0] - model.scale.bound[j], sums[:, 1] + model.scale.variance[j])
         for j in (1, 2, 3)

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "calibrate": "calibrate:calibrate",
     "score": "score:score",
     "eval": "evaluate:evaluate",
+    "clicks": "clicks:app",
     "fuse": "fuse:fuse",
     "study": "study:app",
     "diagnose": "diagnose:diagnose",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topkit.losses import Preferences
     from topkit.rankers import Clicks, Learner
     from topkit.rankers.tuning import Trial
+    from topkit.rankers.unbiased import UnbiasedClicks
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,13 @@ class Inputs:
     satisfaction: Path | None
     start: Path | None
     teacher: Path | None
+    propensity: str | None = None
+    estimator: str | None = None
+
+    @property
+    def log(self) -> Path | None:
+        """The click log for unbiased learning; the pages of click-label are not one."""
+        return self.clicks if self.propensity is not None or self.estimator is not None else None
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,7 @@ class Options:
             raise InputError("no training data", "give it with --train, or pages with --clicks")
         if inputs.satisfaction is not None and inputs.clicks is None:
             raise InputError("--satisfaction rates the pages of --clicks", "give the pages with --clicks")
+        self._check_log()
         if self.tune is not None and inputs.valid is None:
             raise InputError("--tune needs validation data", "give it with --valid")
         if self.tune is not None and inputs.clicks is not None:
@@ -84,6 +93,26 @@ class Options:
             raise InputError(
                 "--memory and --dask train on the labels of a Parquet file",
                 "leave out --tune, --preferences, --clicks, --features, --from, --teacher and --truth",
+            )
+
+    def _check_log(self) -> None:
+        from topkit.data import InputError
+
+        inputs = self.inputs
+        if (inputs.propensity is not None or inputs.estimator is not None) and inputs.clicks is None:
+            raise InputError("--propensity and --estimator correct clicks", "give the log with --clicks")
+        if inputs.log is None:
+            return
+        if self.name == "click-label":
+            raise InputError(
+                "click-label learns its own position bias", "leave out --propensity and --estimator"
+            )
+        if inputs.train is None:
+            raise InputError("a click log has no features", "give the documents with --train")
+        if inputs.satisfaction or inputs.preferences or inputs.features or inputs.start:
+            raise InputError(
+                "a click log is the only truth",
+                "leave out --satisfaction, --preferences, --features and --from",
             )
 
     @property
@@ -116,7 +145,17 @@ def train(
     settings: Settings = None,
     truth: TruthName = "graded",
     preferences: Annotated[Path | None, Option(help="Preference pairs, used instead of labels.")] = None,
-    clicks: Annotated[Path | None, Option(help="Result pages with clicks, for click-label.")] = None,
+    clicks: Annotated[
+        Path | None,
+        Option(help="Result pages for click-label; with --propensity a click log for other rankers."),
+    ] = None,
+    propensity: Annotated[
+        str | None,
+        Option(help="Position bias of --clicks: pbm, trust, all-pairs, adjacent, swap, randomised or a CSV."),
+    ] = None,
+    estimator: Annotated[
+        str | None, Option(help="How to correct --clicks: snips, ips, dr, dual, pairwise or naive.")
+    ] = None,
     features: Annotated[Path | None, Option(help="Features of the pages, if not in --train.")] = None,
     satisfaction: Annotated[
         Path | None, Option(help="Lines 'session 0|1' of --clicks: learns the utility to rank by.")
@@ -149,10 +188,22 @@ def train(
 
     `topkit train click-label --clicks pages.txt --satisfaction thumbs.txt --out useful.model`
 
+    `topkit train listnet --train documents.txt --clicks log.parquet --propensity pbm --out unbiased.model`
+
     `topkit train ranksvm --train train.txt --valid vali.txt --tune grid --format json --out svm.model`
     """
     inputs = Inputs(
-        train_file, valid_file, truth, preferences, clicks, features, satisfaction, start, teacher
+        train_file,
+        valid_file,
+        truth,
+        preferences,
+        clicks,
+        features,
+        satisfaction,
+        start,
+        teacher,
+        propensity,
+        estimator,
     )
     parsed = ranker_settings(name, settings or [])
     options = Options(name, out, parsed, inputs, tune, trials, memory, dask, workers, quiet, form)
@@ -174,7 +225,7 @@ def _train_in_memory(options: Options) -> None:
     data = _training_data(inputs)
     valid = None if inputs.valid is None else read_dataset(inputs.valid, truth=inputs.truth)
     settings, pairs = _preferences(options, data)
-    clicks = _clicks(inputs)
+    data, clicks = (data, _clicks(inputs)) if inputs.log is None else _click_log(options, data)
     teacher = None if inputs.teacher is None else load_ranker(inputs.teacher)
     trials: list[Trial] = []
     with progress(options.name, quiet=options.quiet) as report:
@@ -261,6 +312,22 @@ def _clicks(inputs: Inputs) -> Clicks | None:
     if not rated:
         raise InputError("no session of the file occurs in the pages", file=inputs.satisfaction)
     return Clicks(read_pages(inputs.clicks), features, rated)
+
+
+def _click_log(options: Options, data: Dataset) -> tuple[Dataset, UnbiasedClicks | None]:
+    """The documents, and the log for a ranker with a loss; other rankers get labels estimated from it."""
+    from topkit.clicks import read_clicks
+    from topkit.clicks.propensities import named_propensities
+    from topkit.rankers import ranker
+    from topkit.rankers.unbiased import UnbiasedClicks, click_labels
+
+    inputs = options.inputs
+    log = read_clicks(inputs.clicks or Path())
+    propensities = named_propensities(inputs.propensity or "pbm")
+    clicks = UnbiasedClicks(log, propensities, inputs.estimator or "snips")
+    if clicks.source in ranker(options.name, **options.settings).method.learns_from:
+        return data, clicks
+    return click_labels(data, clicks), None
 
 
 def _preferences(options: Options, data: Dataset) -> tuple[dict[str, Any], Preferences | None]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from topkit.clicks.log import Cells, ClickLog
 from topkit.clicks.models.product import fit_product
-from topkit.clicks.pairs import Ints
+from topkit.clicks.pairs import Ints, totals
 
 Floats = NDArray[np.float64]
 
@@ -46,9 +46,9 @@ def interventions(log: ClickLog) -> Interventions:
         n, m = cells.impressions[same], cells.impressions[later]
         w = n * m / (n + m)
         key = cells.bucket[same] * size + cells.bucket[later]
-        weight += np.bincount(key, w, shape)
-        rate_first += np.bincount(key, w * rate[same], shape)
-        rate_second += np.bincount(key, w * rate[later], shape)
+        weight += totals(key, w, shape)
+        rate_first += totals(key, w * rate[same], shape)
+        rate_second += totals(key, w * rate[later], shape)
     keys = np.flatnonzero(rate_first + rate_second)  # without clicks there is nothing to compare
     return Interventions(keys // size, keys % size, weight[keys], rate_first[keys], rate_second[keys])
 
@@ -101,7 +101,7 @@ def all_pairs(log: ClickLog) -> Floats:
 def randomised(log: ClickLog) -> Floats:
     """Click rate of each position over that of the first one; valid if the order of pages was random."""
     cells, size = log.cells(), log.n_positions
-    shown = np.bincount(cells.bucket, cells.impressions, size)
-    clicks = np.bincount(cells.bucket, cells.clicks, size)
+    shown = totals(cells.bucket, cells.impressions, size)
+    clicks = totals(cells.bucket, cells.clicks, size)
     rate = np.divide(clicks, shown, out=np.full(size, np.nan), where=shown > 0)
     return np.asarray(rate / max(rate[np.isfinite(rate)][0], 1e-300))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from topkit.clicks.log import ClickLog
@@ -66,7 +68,7 @@ def check_first(log: ClickLog) -> None:
 def check_adjacent(log: ClickLog) -> None:
     """InputError unless every position shares a clicked document with the next one."""
     shown = (np.unique(log.position).astype(np.int64) - 1).tolist()
-    _check_pairs(log, list(zip(shown, shown[1:], strict=False)))
+    _check_pairs(log, list(pairwise(shown)))
 
 
 def _check_pairs(log: ClickLog, needed: list[tuple[int, int]]) -> None:

@@ -76,8 +76,9 @@ def mixture_pass(
 
 @njit(cache=True, nogil=True)
 def chain_pass(
-    ptr: Ints, pair: NDArray[np.int32], key: NDArray[np.int32], clicked: NDArray[np.bool_], a: Floats, t: Floats,
-    onward: float, examined: Floats, unsatisfied: Floats, clicks_of_key: Floats, steps: Floats, tail: Floats,
+    ptr: Ints, pair: NDArray[np.int32], key: NDArray[np.int32], clicked: NDArray[np.bool_],
+    a: Floats, t: Floats, onward: float, examined: Floats, unsatisfied: Floats,
+    clicks_of_key: Floats, steps: Floats, tail: Floats,
 ) -> float:  # fmt: skip
     """Users look from the top until they leave: adds the expected examinations and steps, returns ln L.
 

@@ -47,8 +47,8 @@ class ClickLog:
 
     pairs: Pairs
     pair: NDArray[np.int32]
-    position: NDArray[np.uint16]
-    """Counted from 1."""
+    position: NDArray[Any]
+    """16 bits, counted from 1."""
     clicks: NDArray[Any]
     ptr: Ints | None = None
     impressions: Ints | None = None

@@ -71,6 +71,12 @@ class Pairs:
         return np.fromiter((place.get(name, -1) for name in other.names()), np.int64, len(other))
 
 
+def totals(number: NDArray[Any], weights: NDArray[Any] | None, size: int) -> NDArray[np.float64]:
+    """The sum of the weights (or the count) of each number from 0 to size − 1."""
+    sums: NDArray[np.float64] = np.bincount(number, weights, size).astype(np.float64)
+    return sums
+
+
 def _encoded(values: Any) -> tuple[Ints, list[str]]:
     """Numbers by first occurrence, and the names."""
     import pyarrow as pa

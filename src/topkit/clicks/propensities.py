@@ -188,3 +188,11 @@ def estimate_propensities(log: ClickLog, method: str = "pbm") -> Propensities:
     [1.0, 0.5]
     """
     return lookup(PROPENSITIES, method, "way to estimate propensities")(log)
+
+
+def named_propensities(name: str) -> Propensities | str:
+    """The name of a method, checked, or the propensities of the CSV file of this name."""
+    if name.endswith(".csv"):
+        return read_propensities(name)
+    lookup(PROPENSITIES, name, "way to estimate propensities")
+    return name

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.pairs import Pairs
+from topkit.clicks.pairs import Pairs, totals
 from topkit.clicks.propensities import Propensities
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ class Sums:
         corrected = cells.clicks - cells.impressions * offset
         safe = np.maximum(seen, clip)
         sums = [
-            np.bincount(cells.pair, weights, size).astype(np.float64)
+            totals(cells.pair, weights, size)
             for weights in (
                 cells.impressions,
                 cells.impressions * seen,

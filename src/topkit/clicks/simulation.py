@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from topkit.clicks.log import ClickLog
 from topkit.clicks.pairs import Pairs
 from topkit.data import Dataset, InputError
-from topkit.data.settings import Setting, check_settings, settings_of
+from topkit.data.settings import Setting, check_fields
 
 Floats = NDArray[np.float64]
 
@@ -18,11 +19,31 @@ BLOCK = 1 << 20
 """Documents that are shuffled at a time, which bounds the memory."""
 
 
-def click_rates(data: Dataset, noise: float = 0.1) -> Floats:
-    """P(click | examined) of each document by its grade: noise + (1 − noise)·(2^y − 1)/(2^y_max − 1)."""
-    gains = np.exp2(data.y.astype(np.float64)) - 1.0
-    values: Floats = noise + (1.0 - noise) * gains / max(float(gains.max()), 1.0)
-    return values
+@dataclass(frozen=True)
+class Users:
+    """How simulated users click: P(click) = p^−eta·(rate + trust/p·(1 − rate)) at position p.
+
+    The rate of a document is noise + (1 − noise)·(2^y − 1)/(2^y_max − 1) for its grade y.
+    """
+
+    eta: Annotated[float, Setting("Position bias: the examination of position p is p^−eta.", low=0)] = 1.0
+    noise: Annotated[float, Setting("Click rate of irrelevant documents.", low=0, high=1)] = 0.1
+    trust: Annotated[float, Setting("Extra clicks on irrelevant documents at the top.", low=0, high=1)] = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def rates(self, data: Dataset) -> Floats:
+        """P(click | examined) of each document, without trust."""
+        gains = np.exp2(data.y.astype(np.float64)) - 1.0
+        values: Floats = self.noise + (1.0 - self.noise) * gains / max(float(gains.max()), 1.0)
+        return values
+
+    def probabilities(self, log: ClickLog, rates: Floats) -> Floats:
+        """P(click) of each row of a log whose pairs have these rates."""
+        position, rate = log.position.astype(np.float64), rates[log.pair]
+        values: Floats = position**-self.eta * (rate + self.trust / position * (1.0 - rate))
+        return values
 
 
 def shown_pages(
@@ -47,11 +68,9 @@ def shown_pages(
         step = max(1, BLOCK // max(n, 1))
         for start in range(0, count, step):
             block = min(step, count - start)
-            keys = (
-                values[rows] + spread * rng.gumbel(size=(block, n))
-                if spread
-                else np.tile(values[rows], (block, 1))
-            )
+            keys = np.broadcast_to(values[rows], (block, n))
+            if spread:
+                keys = keys + spread * rng.gumbel(size=(block, n))
             order = np.argsort(-keys, axis=1, kind="stable")[:, :length].ravel()
             pair[filled : filled + len(order)] = rows.start + order
             filled += len(order)
@@ -62,33 +81,27 @@ def shown_pages(
 def simulate_clicks(
     data: Dataset,
     scores: ArrayLike,
-    pages: Annotated[int, Setting("Number of pages.", low=1)] = 10_000,
+    pages: int = 10_000,
     *,
-    length: Annotated[int, Setting("Documents per page.", low=1)] = 10,
-    spread: Annotated[float, Setting("How much the ranker explores.", low=0)] = 1.0,
-    eta: Annotated[float, Setting("Position bias: examination of position p is p^−eta.", low=0)] = 1.0,
-    noise: Annotated[float, Setting("Click rate of irrelevant documents.", low=0, high=1)] = 0.1,
-    trust: Annotated[float, Setting("Extra clicks of irrelevant documents at the top.", low=0, high=1)] = 0.0,
-    seed: Annotated[int, Setting("Seed of the random number generator.", low=0)] = 0,
+    length: int = 10,
+    spread: float = 1.0,
+    users: Users | None = None,
+    seed: int = 0,
 ) -> ClickLog:
-    """A log of users who click on pages of a ranker: P(click) = p^−eta·rate(grade), by the grades of ``data``.
+    """A log of users who click on the pages of a ranker, by the grades of ``data``; for tests and studies.
 
-    The ranker shows documents by score plus random noise, so that documents occur at several positions. An
-    examined document is clicked with probability noise + (1 − noise)·(2^y − 1)/(2^y_max − 1). With ``trust``
-    t, irrelevant documents are clicked as if their rate were t/p higher at position p. The setting of
-    Joachims, Swaminathan & Schnabel, WSDM 2017, with trust as in Agarwal et al., WWW 2019.
+    The ranker shows the first ``length`` documents by score + ``spread`` × Gumbel noise, so that documents
+    occur at several positions. The setting of Joachims, Swaminathan & Schnabel, WSDM 2017, with trust bias as
+    in Agarwal et al., WWW 2019.
 
     >>> import topkit as tk
     >>> data = tk.demo_data()
     >>> tk.simulate_clicks(data, data.X[:, 0], 100)
-    ClickLog(100 pages, 120 queries, 2,400 documents, 157 clicks)
+    ClickLog(100 pages, 120 queries, 1,680 documents, 94 clicks)
     """
-    options = {"pages": pages, "length": length, "spread": spread, "eta": eta, "noise": noise}
-    options |= {"trust": trust, "seed": seed}
-    check_settings(settings_of(simulate_clicks), options, "simulate_clicks")
+    if pages < 1 or length < 1 or spread < 0:
+        raise InputError(f"expected at least one page, one document and a spread ≥ 0, got {pages}, {length}")
+    people = users or Users()
     log = shown_pages(data, scores, pages, length, spread, seed)
-    position = log.position.astype(np.float64)
-    rate = click_rates(data, noise)[log.pair]
-    p = position**-eta * (rate + trust / position * (1.0 - rate))
-    rng = np.random.default_rng([seed, 1])
-    return log.with_clicks(rng.random(len(p)) < p)
+    p = people.probabilities(log, people.rates(data))
+    return log.with_clicks(np.random.default_rng([seed, 1]).random(len(p)) < p)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from topkit.clicks import CLICK_MODELS, fit_click_model, simulate_clicks
 from topkit.compute import Report, silent
 from topkit.data import Dataset, Judgments, Page, Preference, Run, read_letor, read_run, write_run
 from topkit.features import Analyser, Document, build_dataset, build_index, read_links
@@ -60,6 +61,8 @@ def steps(folder: Path) -> Iterator[Step]:
     yield "bandit", lambda: _fit("adaboost-mh", data, search="bandit")
     for name in ("ranksvm", "qbrank"):
         yield f"{name} from preferences", lambda name=name: _from_preferences(name, data)  # type: ignore[misc]
+    for name in CLICK_MODELS:
+        yield f"click model {name}", lambda name=name: _click_model(name, data)  # type: ignore[misc]
     yield "fusion distances", _distances
     yield "fusion of long lists", lambda: fuse(_runs(_long_list(20)), "kemeny")
     for name in AGGREGATORS:
@@ -121,6 +124,12 @@ def _ranker(name: str, data: Dataset) -> None:
 def _fit(name: str, data: Dataset, **settings: Any) -> None:
     few = {key: FEW[key] for key in FEW.keys() & settings_of(name, **settings).keys()}
     ranker(name, **{**few, **settings}).fit(data, easy_data(4, seed=1)).rank(data)
+
+
+def _click_model(name: str, data: Dataset) -> None:
+    fit_click_model(
+        simulate_clicks(data, data.X[:, 0], 20), name, **{"max_steps": 2} if name != "cascade" else {}
+    )
 
 
 def _fusion(name: str, data: Dataset) -> None:

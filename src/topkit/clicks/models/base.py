@@ -18,7 +18,7 @@ from topkit.data.settings import Setting
 Floats = NDArray[np.float64]
 
 FLOOR = 1e-6
-"""Smallest probability of an event in a likelihood: a model that calls an event impossible is not ruled out."""
+"""Smallest probability of an event in a likelihood: one impossible event does not rule a model out."""
 
 Steps = Annotated[int, Setting("Maximum number of steps of expectation–maximisation.", low=1)]
 Tolerance = Annotated[

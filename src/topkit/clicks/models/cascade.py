@@ -9,6 +9,7 @@ import numpy as np
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import Floats, Smoothing, smoothed
 from topkit.clicks.models.chain import Chain
+from topkit.clicks.pairs import totals
 from topkit.compute import Report, Trace, silent
 
 
@@ -35,8 +36,8 @@ def cascade(log: ClickLog, *, smoothing: Smoothing = 1.0, report: Report = silen
     running = np.maximum.accumulate(np.concatenate([[-1], clicked[:-1]]))
     examined = running < starts  # no click above on the same page
     pairs = len(log.pairs)
-    clicks = np.bincount(log.pair[examined], log.clicks[examined], pairs)
+    clicks = totals(log.pair[examined], log.clicks[examined], pairs)
     average = float(np.clip(clicks.sum() / examined.sum(), 1e-6, 1 - 1e-6))
-    a = smoothed(clicks, np.bincount(log.pair[examined], minlength=pairs).astype(float), smoothing, average)
+    a = smoothed(clicks, totals(log.pair[examined], None, pairs).astype(float), smoothing, average)
     report("log-likelihood", 1, 1, float("nan"))
     return Cascade(log.pairs, a, average, Trace(1, reason="settled"))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import ClickModel, Floats, Params, maximise, prior_value, smoothed
+from topkit.clicks.pairs import totals
 from topkit.compute import Report, Trace, silent
 
 
@@ -87,7 +88,7 @@ def fit_chain(
     from topkit.clicks import kernels
 
     pairs = len(log.pairs)
-    clicks = np.bincount(log.pair, log.clicks, pairs)
+    clicks = totals(log.pair, log.clicks, pairs)
     average = float(np.clip(log.clicks.mean(), 1e-6, 1 - 1e-6))
     tail = np.empty(int(np.diff(log.bounds).max()) + 1)
 

@@ -70,8 +70,8 @@ def sdbn(
 ) -> SimplifiedDynamicBayesian:
     """Simplified dynamic Bayesian: unsatisfied users always go on (γ = 1).
 
-    Fitted by expectation–maximisation. The counting of the paper (section 5), which takes every last click for
-    a satisfied one, is biased if satisfied users are rare. Chapelle & Zhang, WWW 2009.
+    Fitted by expectation–maximisation. The counting of the paper (section 5), which takes every last click
+    for a satisfied one, is biased if satisfied users are rare. Chapelle & Zhang, WWW 2009.
 
     Use it instead of `dbn` for few pages: it has one parameter less to confuse with satisfaction. Not if many
     users leave without a click.

@@ -37,8 +37,8 @@ def dcm(
 ) -> DependentClick:
     """Dependent click: the cascade, but after a click users go on with a probability of the position.
 
-    Whether a user went on after the last click is not known, so the fit is by expectation–maximisation, not by
-    the lower bound of the paper, which assumes that nobody did. Guo, Liu & Wang, WSDM 2009.
+    Whether a user went on after the last click is not known, so the fit is by expectation–maximisation, not
+    by the lower bound of the paper, which assumes that nobody did. Guo, Liu & Wang, WSDM 2009.
 
     Use it for pages with several clicks if what follows a click depends on the position. Not if it depends on
     the document; see `dbn`.

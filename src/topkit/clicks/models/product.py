@@ -1,4 +1,4 @@
-"""Models whose P(click) is attraction × examination: by position (PBM), or by position and last click (UBM)."""
+"""Models whose P(click) is attraction × examination: by position, or by position and last click."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from topkit.clicks.log import Cells
 from topkit.clicks.models.base import Floats, Params, maximise, prior_value, smoothed
+from topkit.clicks.pairs import totals
 from topkit.compute import Report, Trace, silent
 
 
@@ -26,9 +27,9 @@ def fit_product(
     """
     from topkit.clicks import kernels
 
-    shown_pair = np.bincount(cells.pair, cells.impressions, pairs)
-    shown_bucket = np.bincount(cells.bucket, cells.impressions, buckets)
-    clicks_bucket = np.bincount(cells.bucket, cells.clicks, buckets)
+    shown_pair = totals(cells.pair, cells.impressions, pairs)
+    shown_bucket = totals(cells.bucket, cells.impressions, buckets)
+    clicks_bucket = totals(cells.bucket, cells.clicks, buckets)
     rows = float(cells.impressions.sum())
     known = shown_bucket > 0
     rate = np.divide(clicks_bucket, shown_bucket, out=np.zeros(buckets), where=known)

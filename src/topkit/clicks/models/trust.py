@@ -20,12 +20,13 @@ from topkit.clicks.models.base import (
     prior_value,
     smoothed,
 )
+from topkit.clicks.pairs import totals
 from topkit.compute import Report, silent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrustBased(ClickModel):
-    """P(click) = slope(position)·attraction + offset(position); slope 1 and offset 0 at the first position."""
+    """P(click) = slope(position)·attraction + offset(position); 1 and 0 at the first position."""
 
     name: ClassVar[str] = "trust"
     slope: Floats = field(default_factory=lambda: np.ones(1))
@@ -33,7 +34,8 @@ class TrustBased(ClickModel):
 
     def conditional(self, log: ClickLog) -> Floats:
         place = np.minimum(log.position.astype(np.int64), len(self.slope)) - 1
-        return np.clip(self.attractions(log) * self.slope[place] + self.offset[place], 0.0, 1.0)
+        p: Floats = np.clip(self.attractions(log) * self.slope[place] + self.offset[place], 0.0, 1.0)
+        return p
 
     marginal = conditional  # clicks of a page are independent of each other
 
@@ -62,9 +64,9 @@ def trust(
     from topkit.clicks import kernels
 
     cells, positions, pairs = log.cells(), log.n_positions, len(log.pairs)
-    shown_pair = np.bincount(cells.pair, cells.impressions, pairs)
-    shown = np.bincount(cells.bucket, cells.impressions, positions)
-    rate = np.bincount(cells.bucket, cells.clicks, positions) / np.maximum(shown, 1.0)
+    shown_pair = totals(cells.pair, cells.impressions, pairs)
+    shown = totals(cells.bucket, cells.impressions, positions)
+    rate = totals(cells.bucket, cells.clicks, positions) / np.maximum(shown, 1.0)
     rate = np.clip(rate, 1e-6, 0.5)
     rows = float(shown.sum())
 
@@ -79,12 +81,14 @@ def trust(
         return (smoothed(new_r, shown_pair, smoothing, 0.5), new_high, new_low), objective
 
     # Start from click rates of documents, so that the two classes begin apart.
-    popular = np.bincount(cells.pair, cells.clicks / rate[cells.bucket], pairs)
+    popular = totals(cells.pair, cells.clicks / rate[cells.bucket], pairs)
     popular = popular / np.maximum(shown_pair, 1.0)
     start = (np.clip(0.5 * popular, 0.05, 0.95), np.minimum(1.8 * rate, 0.95), 0.2 * rate)
     (r, high, low), trace = maximise(step, start, max_steps, tolerance, report)
-    if r @ shown_pair > 0 and high[0] < low[0]:
+    if high[0] < low[0]:
         r, high, low = 1.0 - r, low, high
+    if high[0] - low[0] < 1e-9:  # every document is clicked alike at the first position
+        high, low = rate, np.zeros(positions)
     attraction = high[0] * r + low[0] * (1.0 - r)
     slope = (high - low) / (high[0] - low[0])
     offset = low - low[0] * slope

@@ -62,7 +62,7 @@ class ClickLabel(ScoreModel):
         scale, labels = self.scale.learn(
             self.labels,
             self._features(data)[order],
-            self._memories(data)[order],
+            self.memory_slots(data)[order],
             data.y[order].astype(np.float64),
             weights[query[order]],
         )
@@ -77,7 +77,7 @@ class ClickLabel(ScoreModel):
 
     def expected_gain(self, data: Dataset) -> Floats:
         """The expected gain 2^g − 1 of each document's grade."""
-        sums = self.labels.sums(self._features(data), np.arange(len(data)), self._memories(data))
+        sums = self.labels.sums(self._features(data), np.arange(len(data)), self.memory_slots(data))
         return self.scale.expected_gain(self.labels, sums[:, 0], sums[:, 1])
 
     def score(self, data: Dataset) -> Floats:
@@ -132,14 +132,15 @@ class ClickLabel(ScoreModel):
             return np.zeros((0, self.layout.features), np.float32)
         return np.where(np.isnan(data.X), np.float32(0), data.X)
 
-    def _memories(self, data: Dataset) -> NDArray[np.int64]:
+    def memory_slots(self, data: Dataset) -> NDArray[np.int64]:
+        """The memory weights of each document: of its query, of itself, and of the pair."""
         names = data.names_of_documents()
         weights = [slots for qid, rows in data for slots in self.layout.memories(qid, names[rows].tolist())]
         return np.array(weights, np.int64).reshape(len(data), 3)
 
     def _click_slots(self, data: Dataset, place: int) -> NDArray[np.int64]:
         ends = np.array([self.layout.bias, self.layout.position(place)], np.int64)
-        return np.hstack([np.broadcast_to(ends, (len(data), 2)), self._memories(data)])
+        return np.hstack([np.broadcast_to(ends, (len(data), 2)), self.memory_slots(data)])
 
     def parts(self) -> Parts:
         arrays = {

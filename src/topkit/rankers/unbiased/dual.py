@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.pairs import Pairs
+from topkit.clicks.pairs import Pairs, totals
 from topkit.clicks.propensities import Propensities
 from topkit.scorers import Floats
 
@@ -29,14 +29,14 @@ def dual_propensities(log: ClickLog, pairs: Pairs, scores: Floats, start: Propen
     x = scores[place[known]]
     x = (x - x.mean()) / (x.std() + 1e-12)
     size = log.n_positions
-    total = np.maximum(np.bincount(bucket, shown, size), 1e-300)
+    total = np.maximum(totals(bucket, shown, size), 1e-300)
     g, a, b = np.minimum(start.examination, 0.999), 1.0, 0.0
     for _ in range(STEPS):
         r = _sigmoid(a * x + b)
         p = r * g[bucket]
         left = (shown - clicks) / np.maximum(1.0 - p, 1e-12)
         relevant = clicks + left * (r - p)
-        g = np.bincount(bucket, clicks + left * (g[bucket] - p), size) / total
+        g = totals(bucket, clicks + left * (g[bucket] - p), size) / total
         a, b = _logistic_step(x, relevant, shown, a, b)
         g = np.clip(g, SMALLEST, 1.0)
     return Propensities(np.maximum(g / g[0], SMALLEST), method="dual")

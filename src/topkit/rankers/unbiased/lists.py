@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.clicks.pairs import totals
 from topkit.data import InputError
 from topkit.losses import Loss, Objective
 from topkit.losses.preferences import concatenated_ranges
@@ -37,13 +38,13 @@ class ListObjective:
     def __call__(self, scores: Floats) -> tuple[float, Floats]:
         """Value and gradient at the scores of all documents."""
         value, gradient = self.lists(np.asarray(scores)[self.rows])
-        return value, np.bincount(self.rows, gradient, len(self))
+        return value, totals(self.rows, gradient, len(self))
 
     def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]:
         """Value, gradient and curvature; documents in no list have a curvature of 0."""
         value, gradient, curvature = self.lists.with_curvature(np.asarray(scores)[self.rows])
         size = len(self)
-        return value, np.bincount(self.rows, gradient, size), np.bincount(self.rows, curvature, size)
+        return value, totals(self.rows, gradient, size), totals(self.rows, curvature, size)
 
     def select(self, queries: NDArray[np.int64]) -> ListObjective:
         """The lists of some of the queries, with their documents numbered anew."""

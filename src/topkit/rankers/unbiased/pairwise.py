@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.pairs import Ints, Pairs
+from topkit.clicks.pairs import Ints, Pairs, totals
 from topkit.data import Dataset, InputError
 from topkit.losses import Loss
 from topkit.rankers.unbiased.lists import ListObjective, pair_lists
@@ -72,7 +72,7 @@ class DebiasedPairs:
         """The loss over lists of two documents; pairs that differ in their positions only are added up."""
         n = len(job.train)
         packed, place = np.unique(self.better * n + self.worse, return_inverse=True)
-        weights = np.bincount(place, self.weights, len(packed))
+        weights = totals(place, self.weights, len(packed))
         better, worse = packed // n, packed % n
         weights = weights * job.query_weights[job.train.query_index[better]]
         return pair_lists(loss, job.train.ptr, better, worse, weights, job.total_weight)
@@ -81,8 +81,8 @@ class DebiasedPairs:
         """The pairs with the biases that the logistic loss of the scores implies, relative to position 1."""
         losses = self.count * np.logaddexp(0.0, scores[self.worse] - scores[self.better])
         size = len(self.clicked_bias)
-        clicked = np.bincount(self.clicked_at, losses / self.skipped_bias[self.skipped_at], size)
-        skipped = np.bincount(self.skipped_at, losses / self.clicked_bias[self.clicked_at], size)
+        clicked = totals(self.clicked_at, losses / self.skipped_bias[self.skipped_at], size)
+        skipped = totals(self.skipped_at, losses / self.clicked_bias[self.clicked_at], size)
         return replace(self, clicked_bias=_relative(clicked), skipped_bias=_relative(skipped))
 
 

@@ -30,7 +30,8 @@ def predicted_relevance(data: Dataset, sums: Sums) -> Floats:
         other = (half != side) & (weight > 0)
         if other.any():
             values[half == side] = _ridge(X[other], target[other], weight[other], X[half == side])
-    return np.clip(values, 0.0, 1.0)
+    bounded: Floats = np.clip(values, 0.0, 1.0)
+    return bounded
 
 
 def _ridge(X: Floats, y: Floats, weight: Floats, new: Floats) -> Floats:

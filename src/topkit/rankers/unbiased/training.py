@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from topkit.clicks import ClickLog
-from topkit.clicks.pairs import Pairs
+from topkit.clicks.pairs import Pairs, totals
 from topkit.clicks.propensities import Propensities, estimate_propensities
 from topkit.clicks.relevance import RELEVANCE, Sums, relevance
 from topkit.compute import Trace
@@ -164,7 +164,7 @@ def _traffic(log: ClickLog, data: Dataset) -> Floats:
     cells = log.cells()
     size = log.n_positions
     key = log.pairs.query[cells.pair] * size + cells.bucket
-    pages = np.bincount(key, cells.impressions, len(log.pairs.qids) * size).reshape(-1, size).max(axis=1)
+    pages = totals(key, cells.impressions, len(log.pairs.qids) * size).reshape(-1, size).max(axis=1)
     known = dict(zip(log.pairs.qids, pages.tolist(), strict=True))
     return np.array([known.get(qid, 0.0) for qid in data.qids])
 

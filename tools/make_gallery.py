@@ -14,8 +14,9 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main() -> None:
+    page = DOCS / "gallery.md"
     os.chdir(DOCS / "images")
-    run_page(DOCS / "gallery.md")
+    run_page(page.read_text(encoding="utf-8"), page.name)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def main() -> None:
-    os.chdir(DOCS / "images")
     page = DOCS / "gallery.md"
+    os.chdir(DOCS / "images")
     run_page(page.read_text(encoding="utf-8"), page.name)
 
 

@@ -66,3 +66,9 @@ def test_agreement_of_one_assessor_says_that_two_are_needed(tmp_path: Path) -> N
     assert done.exit_code == 0, done.output
     assert "no pair was judged by two assessors" in done.stdout
     assert "nan" not in done.stdout
+
+
+def test_the_format_of_judgments_has_the_same_name_in_both_commands() -> None:
+    for command in ("features build", "eval"):
+        shown = CliRunner().invoke(command_line(), [*command.split(), "--help"], env={"COLUMNS": "200"})
+        assert "--qrels-format" in shown.stdout

@@ -63,7 +63,12 @@ def build(
     links: Annotated[Path | None, Option(help="Links between documents: source target.")] = None,
     meta: Annotated[Path | None, Option(help="Also write the meta features to this Parquet file.")] = None,
     judgments_format: Annotated[
-        str | None, Option(help="Format of the judgments: trec, plain, beir, msmarco, smart or cranfield.")
+        str | None,
+        Option(
+            "--judgments-format",
+            "--qrels-format",  # its name in `topkit eval`
+            help="Format of the judgments: trec, plain, beir, msmarco, smart or cranfield.",
+        ),
     ] = None,
     query_field: Annotated[
         str | None, Option(help="Field of TREC topics or JSON Lines: title, desc, narr, …")

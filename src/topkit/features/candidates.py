@@ -47,7 +47,7 @@ def top_and_relevant(pool: Pool, depth: int) -> Ints:
 
 
 def deep(pool: Pool, depth: int) -> Ints:
-    """p + depth: all down to the last relevant document and as many as the depth more, which removes the bias."""
+    """p + depth: all down to the last relevant document, then the depth more; removes the bias."""
     places = np.flatnonzero(np.isin(pool.ranked, pool.relevant))
     return pool.ranked[: depth + (int(places[-1]) + 1 if len(places) else 0)]
 

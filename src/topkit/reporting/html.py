@@ -36,6 +36,7 @@ h1 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid var(-
 table { border-collapse: collapse; } .note { font-size: .85rem; margin: .3rem 0 1.5rem; }
 th, td { padding: .35rem .8rem; text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums;
          border-bottom: 1px solid var(--line); }
+td[style*=left]:last-child { white-space: normal; min-width: 14rem; }
 th[scope=row] { text-align: left; font-weight: normal; position: sticky; left: 0; background: var(--paper); }
 @media (max-width: 40rem) { body { padding: 1rem; } th, td { padding: .3rem .25rem; font-size: .8rem; }
   th[scope=row] { white-space: normal; min-width: 5.5rem; } }

@@ -7,7 +7,8 @@ from html import escape
 from typing import NamedTuple
 
 STYLE = """
-.pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; margin-bottom: 1.2rem; }
+.pair { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem;
+        margin-bottom: 1.2rem; }
 .pair h3 { margin: .4rem 0; font-size: 1rem; } .pair ol { margin: 0; padding: 0; list-style: none; }
 .pair li { display: flex; align-items: center; gap: .5rem; padding: .15rem .4rem; border-radius: 4px;
            font-variant-numeric: tabular-nums; }

@@ -112,7 +112,7 @@ class Audit:
                 "cycles in triads",
                 self.cycles,
                 lambda e: "fine" if e.value <= FEW_CYCLES else "care",
-                {"fine": "transitive", "care": "contradicts itself: use the strategy `reliable`"},
+                {"fine": "transitive", "care": "contradicts itself: use the strategy reliable"},
             ),
             _finding(
                 "confidence minus agreement",

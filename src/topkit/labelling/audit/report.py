@@ -30,7 +30,12 @@ def measures_table(audit: Audit) -> Table:
     ]
     rows += [
         ("agreement with ties", *_shown(audit.agreement), "", ""),
-        ("single answers against people", *_shown(audit.contradictions), "", "asked once, ties left out"),
+        (
+            "single answers that contradict people",
+            *_shown(audit.contradictions),
+            "",
+            "asked once, ties left out",
+        ),
         ("flips of its own opinion", *_shown(audit.flips), "", "derived from repeated answers"),
     ]
     notes = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
@@ -118,28 +119,30 @@ class TreeScorer:
         settings = {
             **settings_for(self, job.seed),
             "objective": "none",
+            "metric": "none",
             "num_threads": threads_for(len(train)),
         }
         binning = binning_for(self.min_leaf)
         data = lightgbm.Dataset(train.X, label=np.zeros(len(train)), params=binning, free_raw_data=False)
         booster = lightgbm.Booster(settings, data)
-        scores = np.zeros(len(train))
-        valid_scores = np.zeros(0 if valid is None else len(valid))
+        if valid is not None:
+            booster.add_valid(
+                lightgbm.Dataset(valid.X, label=np.zeros(len(valid)), reference=data), "validation"
+            )
         trace = Trace(self.trees, patience=None if valid is None else self.patience, larger_is_better=True)
 
         def evaluate(loss: float) -> float:
-            return -loss / job.total_weight if valid is None else job.judge(valid_scores)
+            if valid is None:
+                return -loss / job.total_weight
+            return job.judge(_scores(booster.eval_valid) if trace.values else np.zeros(len(valid)))
 
-        loss, gradient, curvature = objective.with_curvature(scores)
+        loss, gradient, curvature = objective.with_curvature(np.zeros(len(train)))
         going = trace.go_on(evaluate(loss))
         while going:
             if not _grow_tree(booster, gradient, curvature):
                 trace.reason = "settled"
                 break
-            scores = _raw(booster, train, scores)
-            if valid is not None:
-                valid_scores = _raw(booster, valid, valid_scores)
-            loss, gradient, curvature = objective.with_curvature(scores)
+            loss, gradient, curvature = objective.with_curvature(_scores(booster.eval_train))
             going = trace.go_on(evaluate(loss))
             report_epoch(job, trace)
         kept = booster.current_iteration() if valid is None else trace.best_step
@@ -194,11 +197,16 @@ def threads_for(rows: int) -> int:
     return thread_count() if rows > SMALL else 1
 
 
-def _raw(booster: Any, data: Dataset, before: Floats) -> Floats:
-    """The scores after the latest tree."""
-    latest = booster.current_iteration() - 1
-    added = booster.predict(
-        data.X, start_iteration=latest, num_iteration=1, raw_score=True, num_threads=threads_for(len(data))
-    )
-    after: Floats = before + np.asarray(added, np.float64)
-    return after
+def _scores(evaluate: Callable[..., object]) -> Floats:
+    """The scores that a booster keeps of its training or validation data, which saves predicting them.
+
+    ``evaluate`` is its method ``eval_train`` or ``eval_valid``, which passes them to a metric.
+    """
+    kept: list[Floats] = []
+
+    def metric(scores: Floats, _data: object) -> tuple[str, float, bool]:
+        kept.append(scores.copy())  # LightGBM writes the next scores to the same array
+        return "scores", 0.0, True
+
+    evaluate(feval=metric)
+    return kept[0]

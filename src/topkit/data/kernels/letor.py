@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
 from topkit.data.kernels import BAD_INDEX, BAD_PAIR, MORE_FEATURES, MORE_NOTED, NO_QUERY, OK, UNSORTED
 
 Bytes = NDArray[np.uint8]
@@ -35,7 +36,7 @@ SLACK = 4e-16
 LARGEST = float(np.finfo(np.float32).max)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL, error_model="numpy")
 def scan_letor(
     text: Bytes,
     X: Floats,
@@ -227,7 +228,7 @@ def scan_letor(
     return OK, lines, rows, queries, marked, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def largest_index(text: Bytes, limit: int) -> int:
     """The largest feature index up to ``limit`` in whole lines; larger ones are left to the scanner."""
     largest = i = 0

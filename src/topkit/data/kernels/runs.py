@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
 from topkit.data.kernels import BAD_SCORE, FEW_FIELDS, MORE_NOTED, OK
 from topkit.data.kernels.text import (
     HARD_NUMBER,
@@ -28,7 +29,7 @@ from topkit.data.kernels.text import (
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def scan_run(
     text: Bytes,
     scores: Floats,
@@ -87,7 +88,7 @@ def scan_run(
     return OK, lines, rows, queries, marked, 0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def _word(blob: Bytes, i: int) -> np.uint64:
     """Eight bytes as one number."""
     low = (
@@ -105,7 +106,7 @@ def _word(blob: Bytes, i: int) -> np.uint64:
     return low | (high << np.uint64(32))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def _hash(blob: Bytes, start: int, stop: int, seed: int) -> np.uint64:
     """A hash of blob[start:stop], eight bytes at a time."""
     multiplier = np.uint64(0x9E3779B97F4A7C15)
@@ -121,7 +122,7 @@ def _hash(blob: Bytes, start: int, stop: int, seed: int) -> np.uint64:
     return h ^ (h >> np.uint64(29))
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def first_repeat(blob: Bytes, ends: Ints, starts: Ints, query_of: Ints) -> int:
     """The first row whose document also occurs in an earlier row of its query, or −1.
 

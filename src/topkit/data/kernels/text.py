@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 
@@ -49,25 +51,25 @@ POWERS_OF_FIVE = _powers_of_five()
 
 
 # -- fields ------------------------------------------------------------------------------------------------
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def is_blank(c: int) -> bool:
     """Whether a byte separates fields within a line: space, tab, vertical tab, form feed, carriage return."""
     return c == SPACE or (TAB <= c <= RETURN and c != NEWLINE)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def ends_token(c: int) -> bool:
     """Whether a byte ends a field of a TREC run."""
     return c == SPACE or TAB <= c <= RETURN
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def ends_field(c: int) -> bool:
     """Whether a byte ends a field of a LETOR line, where a comment may follow without a space."""
     return TAB <= c <= RETURN or c in (SPACE, HASH)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def field_end(text: Bytes, i: int) -> int:
     """Where the LETOR field at i ends."""
     while not ends_field(text[i]):
@@ -75,7 +77,7 @@ def field_end(text: Bytes, i: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def line_end(text: Bytes, i: int) -> int:
     """Where the line ends; every text ends with a newline."""
     while text[i] != NEWLINE:
@@ -83,7 +85,7 @@ def line_end(text: Bytes, i: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def skip_blanks(text: Bytes, i: int, end: int) -> int:
     """The first byte from i on that is not blank, or ``end``."""
     while i < end and is_blank(text[i]):
@@ -91,7 +93,7 @@ def skip_blanks(text: Bytes, i: int, end: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def token_end(text: Bytes, i: int, end: int) -> int:
     """The first byte from i on that is blank, or ``end``."""
     while i < end and not is_blank(text[i]):
@@ -99,7 +101,7 @@ def token_end(text: Bytes, i: int, end: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def same(text: Bytes, a: int, b: int, length: int) -> bool:
     """Whether the bytes from a and from b on are equal."""
     for i in range(length):  # noqa: SIM110 - compiled to a loop in any case
@@ -108,7 +110,7 @@ def same(text: Bytes, a: int, b: int, length: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def note_query(text: Bytes, first: int, end: int, row: int, starts: Ints, spans: Ints, queries: int) -> int:
     """Note a query id that differs from the one before; returns the number of changes of query so far."""
     last = queries - 1
@@ -121,7 +123,7 @@ def note_query(text: Bytes, first: int, end: int, row: int, starts: Ints, spans:
     return queries + 1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def mark_exact(exact: Ints, used: int, row: int, column: int, first: int, last: int) -> int:
     """Note that Python must round text[first:last]; returns how many rows of ``exact`` are used."""
     exact[used, 0], exact[used, 1], exact[used, 2], exact[used, 3] = row, column, first, last
@@ -129,7 +131,7 @@ def mark_exact(exact: Ints, used: int, row: int, column: int, first: int, last: 
 
 
 # -- numbers -----------------------------------------------------------------------------------------------
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The high and low half of the 128-bit product of two 64-bit numbers."""
     low = np.uint64(0xFFFFFFFF)
@@ -140,7 +142,7 @@ def product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     return a1 * b1 + (cross >> half) + (middle >> half), a * b
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def round_decimal(mantissa: np.uint64, q: int) -> float:
     """mantissa·10^q, correctly rounded to a double, for LEAST_POWER ≤ q ≤ MOST_POWER (Eisel and Lemire)."""
     w = np.uint64(mantissa)
@@ -164,7 +166,7 @@ def round_decimal(mantissa: np.uint64, q: int) -> float:
     return math.ldexp(float(m), exponent - 52)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def read_digits(text: Bytes, i: int, mantissa: np.uint64) -> tuple[int, np.uint64]:
     """The end of the digits at i, and the mantissa continued by them."""
     digit = np.uint64(text[i]) - np.uint64(ZERO)
@@ -175,7 +177,7 @@ def read_digits(text: Bytes, i: int, mantissa: np.uint64) -> tuple[int, np.uint6
     return i, mantissa
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def read_sign(text: Bytes, i: int) -> tuple[int, bool]:
     """Where the number after an optional sign starts, and whether it is negative."""
     if text[i] == MINUS or text[i] == PLUS:
@@ -183,7 +185,7 @@ def read_sign(text: Bytes, i: int) -> tuple[int, bool]:
     return i, False
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def skip_zeros(text: Bytes, i: int) -> int:
     """The first byte from i on that is not a zero."""
     while text[i] == ZERO:
@@ -191,7 +193,7 @@ def skip_zeros(text: Bytes, i: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def read_exponent(text: Bytes, i: int) -> tuple[int, int]:
     """The end and the value of the exponent at i, after the ``e``; the end is −1 if there are no digits."""
     i, minus = read_sign(text, i)
@@ -203,7 +205,7 @@ def read_exponent(text: Bytes, i: int) -> tuple[int, int]:
     return -1 if i == first else i, -power if minus else power
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def parse_number(text: Bytes, start: int, end: int) -> tuple[int, float]:
     """The decimal number text[start:end], which a byte other than a digit follows: (status, value)."""
     i, negative = read_sign(text, start)
@@ -245,7 +247,7 @@ def parse_number(text: Bytes, start: int, end: int) -> tuple[int, float]:
     return NUMBER, -value if negative else value
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def short_number(text: Bytes, i: int) -> tuple[int, float]:
     """The number ``digits[.digits]`` at i: (end, value), or an end of −1 for any other form.
 

@@ -7,7 +7,6 @@ so that Numba can cache the kernels on disk.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,6 +15,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
+
+from topkit.compute.kernel_options import KERNEL
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,68 +29,38 @@ RUN = 16
 
 
 # -- sorting -------------------------------------------------------------------------------------------------
-@njit(cache=True, nogil=True, error_model="numpy")
-def whole_levels(values: Floats) -> int:
-    """One more than the largest value if all are small non-negative integers, as grades are; else 0."""
-    limit = 2.0 * len(values) + 64.0
-    top = 0.0
-    for i in range(len(values)):
-        value = values[i]
-        if not (0.0 <= value < limit) or value != math.floor(value):
-            return 0
-        top = max(top, value)
-    return int(top) + 1
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL, error_model="numpy")
 def falling_order(values: Floats, order: Ints) -> None:
-    """Fill ``order`` with the positions of ``values`` from the largest down; ties keep their order."""
-    n = len(values)
-    levels = whole_levels(values)
-    if levels > 0:
-        starts = np.zeros(levels + 1, np.int64)
-        for i in range(n):
-            starts[levels - np.int64(values[i])] += 1
-        for level in range(levels):
-            starts[level + 1] += starts[level]
-        for i in range(n):
-            level = levels - 1 - np.int64(values[i])
-            order[starts[level]] = i
-            starts[level] += 1
-        return
-    if n > COUNTING_LIMIT:
-        merge_sort(values, order)
-        return
-    for i in range(n):
-        value = values[i]
-        place = 0
-        for j in range(np.uint64(i)):
-            place += 1 if values[j] >= value else 0
-        for j in range(np.uint64(i + 1), np.uint64(n)):
-            place += 1 if values[j] > value else 0
-        order[place] = i
+    """Fill ``order`` with the positions of ``values`` from the largest down; ties keep their order.
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def merge_sort(values: Floats, order: Ints) -> None:
-    """The stable sort of :func:`falling_order` for long lists.
-
-    Written out because ``np.argsort(kind="mergesort")`` takes Numba ten seconds to compile.
+    Long lists are merge sorted. It is written out because ``np.argsort(kind="mergesort")`` takes Numba ten
+    seconds to compile.
     """
     n = len(values)
-    for start in range(0, n, RUN):
-        for i in range(start, min(start + RUN, n)):
+    if n <= COUNTING_LIMIT:
+        for i in range(n):
             value = values[i]
-            j = i
-            while j > start and values[order[j - 1]] < value:
-                order[j] = order[j - 1]
-                j -= 1
-            order[j] = i
+            place = 0
+            for j in range(np.uint64(i)):
+                place += 1 if values[j] >= value else 0
+            for j in range(np.uint64(i + 1), np.uint64(n)):
+                place += 1 if values[j] > value else 0
+            order[place] = i
+        return
+    for i in range(n):  # runs, sorted by insertion
+        value = values[i]
+        start = i - i % RUN
+        j = i
+        while j > start and values[order[j - 1]] < value:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = i
     source, target = order, np.empty(n, np.int64)
     width = RUN
     while width < n:
         for left in range(0, n, 2 * width):
-            middle, right = min(left + width, n), min(left + 2 * width, n)
+            middle = left + width if left + width < n else n
+            right = middle + width if middle + width < n else n
             i, j = left, middle
             for place in range(left, right):
                 if i < middle and (j >= right or values[source[i]] >= values[source[j]]):
@@ -180,7 +151,7 @@ def stepped_values(kind: str, *arguments: Any) -> tuple[float, int]:
 
 @cache
 def _list_kernel(value_of: Value) -> Callable[..., None]:
-    @njit(cache=True, nogil=True)
+    @njit(**KERNEL)
     def fill(
         scores: Floats,
         gain: Floats,
@@ -208,7 +179,7 @@ def _list_kernel(value_of: Value) -> Callable[..., None]:
 
 @cache
 def _step_kernel(value_of: Value) -> Callable[..., tuple[float, int]]:
-    @njit(cache=True, nogil=True)
+    @njit(**KERNEL)
     def step_values(
         scores: Floats,
         column: Floats,
@@ -244,7 +215,7 @@ def _step_kernel(value_of: Value) -> Callable[..., tuple[float, int]]:
     return step_values  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def _moved_in_order(
     scores: Floats, column: Floats, step: float, order: Places, moved: Floats, place: Ints
 ) -> bool:
@@ -259,7 +230,7 @@ def _moved_in_order(
     return sorted_still
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def _sort_again(moved: Floats, place: Ints) -> None:
     """Sort places by descending score, then by row: by insertion, as few documents move."""
     n = len(place)

@@ -6,10 +6,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def bin_sums(bins: NDArray[np.uint8], weight: Floats, size: int, first: int, last: int, out: Floats) -> None:
     """out[f, t] = Σ weight over the documents whose bin of feature f is above t: the gain of each threshold.
 
@@ -18,7 +20,9 @@ def bin_sums(bins: NDArray[np.uint8], weight: Floats, size: int, first: int, las
     n = len(weight)
     sums = np.empty((4, 256))
     for f in range(first, last):
-        sums[:] = 0.0
+        for b in range(256):
+            for lane in range(4):
+                sums[lane, b] = 0.0
         row = bins[f]
         even = n - n % 4
         for i in range(0, even, 4):

@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -26,19 +28,19 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 NODES, WEIGHTS = 0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def normal_cdf(x: float) -> float:
     """Φ(x)."""
     return 0.5 * math.erfc(-x * ROOT_HALF)
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def normal_pdf(x: float) -> float:
     """φ(x)."""
     return math.exp(-0.5 * x * x) / ROOT_TWO_PI
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def both_above(a: float, b: float, r: float) -> float:
     """P(U > −a, V > −b) for standard normal U, V of correlation −1 < r ≤ 0.
 
@@ -63,7 +65,7 @@ def both_above(a: float, b: float, r: float) -> float:
     return max(probability, 0.0)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def belief_of(
     mean: Floats, variance: Floats, X: NDArray[np.float32], row: int, slots: Ints, e: int
 ) -> tuple[float, float]:
@@ -80,7 +82,7 @@ def belief_of(
     return m, v
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def update_weights(
     mean: Floats, variance: Floats, X: NDArray[np.float32], row: int, slots: Ints, e: int, slope: float,
     bend: float,
@@ -97,7 +99,7 @@ def update_weights(
             variance[f] -= pull * pull * bend
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def learn_clicks(
     mean: Floats,
     variance: Floats,
@@ -135,14 +137,15 @@ def learn_clicks(
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def interval(m: float, v: float, low: float, low_v: float, high: float, high_v: float, out: Floats) -> None:
     """Z = P(b₁ < z < b₂) for independent Gaussians z, b₁, b₂, and its first and second derivatives.
 
     ``out`` gets Z, then the first and second derivative in the means of z, b₁ and b₂. A boundary with an
     infinite mean does not exist.
     """
-    out[:] = 0.0
+    for i in range(len(out)):
+        out[i] = 0.0
     s1, s2 = math.sqrt(v + low_v), math.sqrt(v + high_v)
     if low == -math.inf and high == math.inf:
         out[0] = 1.0
@@ -166,7 +169,7 @@ def interval(m: float, v: float, low: float, low_v: float, high: float, high_v: 
         out[3], out[4], out[5], out[6] = -a1 / s1, bend1, a2 / s2, bend2
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def temper(v: float, slope: float, bend: float, weight: float) -> tuple[float, float]:
     """Slope and curvature of a likelihood to the power ``weight``, from those of the likelihood itself.
 
@@ -178,7 +181,7 @@ def temper(v: float, slope: float, bend: float, weight: float) -> tuple[float, f
     return weight * (slope / left) * after / v, (v - after) / (v * v)
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def learn_grades(
     mean: Floats,
     variance: Floats,
@@ -204,20 +207,25 @@ def learn_grades(
             continue
         m, v = belief_of(mean, variance, X, e, slots, e)
         low, high = level[e], level[e] + 1
-        sums[:] = 0.0
+        for i in range(len(sums)):
+            sums[i] = 0.0
         for k in range(kinds):
             interval(
                 m, v + noise[k], bound[low], bound_variance[low], bound[high], bound_variance[high], parts
             )
-            sums += share[k] * parts
+            for i in range(len(sums)):
+                sums[i] += share[k] * parts[i]
             z_of[k] = parts[0]
         z = sums[0]
         total += weight[e] * math.log(max(z, SMALLEST))
         if z < SMALLEST:
             continue
+        shares = 0.0
         for k in range(kinds):
             share[k] *= (z_of[k] / z) ** weight[e]
-        share /= share.sum()
+            shares += share[k]
+        for k in range(kinds):
+            share[k] /= shares
         slope = sums[1] / z
         slope, bend = temper(v, slope, slope * slope - sums[2] / z, weight[e])
         update_weights(mean, variance, X, e, slots, e, slope, bend)
@@ -232,7 +240,7 @@ def learn_grades(
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def predict(
     mean: Floats, variance: Floats, X: NDArray[np.float32], row: Ints, slots: Ints, out: Floats
 ) -> None:

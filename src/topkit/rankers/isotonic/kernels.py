@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -13,7 +15,7 @@ MOST_STEPS = 200
 """Newton steps for the slack; about a dozen are usual, as each is a Newton step or halves the bracket."""
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def pool(values: Floats, fitted: Floats, starts: Ints) -> int:
     """The nearest rising sequence (pool adjacent violators) goes to ``fitted``; returns the number of blocks.
 
@@ -34,11 +36,12 @@ def pool(values: Floats, fitted: Floats, starts: Ints) -> int:
             blocks -= 1
     starts[blocks] = len(values)
     for b in range(blocks):
-        fitted[starts[b] : starts[b + 1]] = sums[b] / (starts[b + 1] - starts[b])
+        for i in range(starts[b], starts[b + 1]):
+            fitted[i] = sums[b] / (starts[b + 1] - starts[b])
     return blocks
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def graded_change(
     scores: Floats,
     grades: Floats,
@@ -97,7 +100,7 @@ def graded_change(
             change[a + order[i]] = fitted[i] - value[i]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def add_pair(i: int, j: int, lack: float, weight: float, change: Floats, pairs: Floats) -> float:
     """Add the lack of one pair (i better than j) to the sums of both documents; returns its loss."""
     change[i] += weight * lack
@@ -107,7 +110,7 @@ def add_pair(i: int, j: int, lack: float, weight: float, change: Floats, pairs: 
     return 0.5 * weight * lack * lack
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def pair_changes(
     scores: Floats, grades: Floats, ptr: Ints, first: int, last: int, value: Floats, change: Floats,
     pairs: Floats,
@@ -128,7 +131,7 @@ def pair_changes(
         value[q] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def given_pair_changes(
     scores: Floats,
     better: Ints,
@@ -152,7 +155,7 @@ def given_pair_changes(
         value[q] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def count_contradictions(
     scores: Floats, grades: Floats, ptr: Ints, first: int, last: int, counts: Ints
 ) -> None:

@@ -6,11 +6,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def perceptron_pass(
     X: Floats, y: Floats, ptr: Ints, queries: Ints, weights: Floats, w: Floats, late: Floats, seen: int
 ) -> tuple[int, int]:
@@ -37,7 +39,7 @@ def perceptron_pass(
     return seen, mistakes
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def margin_range(scores: Floats, y: Floats, ptr: Ints) -> tuple[float, float]:
     """The smallest and the largest margin s_u − s_v over pairs with y_u > y_v; (∞, −∞) without pairs."""
     low, high = np.inf, -np.inf
@@ -50,7 +52,7 @@ def margin_range(scores: Floats, y: Floats, ptr: Ints) -> tuple[float, float]:
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def margin_sums(scores: Floats, y: Floats, ptr: Ints) -> tuple[int, float, int]:
     """The number of pairs, the sum of their squared margins, and the number of margins not above 0."""
     count, square, wrong = 0, 0.0, 0
@@ -65,7 +67,7 @@ def margin_sums(scores: Floats, y: Floats, ptr: Ints) -> tuple[int, float, int]:
     return count, square, wrong
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def margin_counts(scores: Floats, y: Floats, ptr: Ints, edges: Floats, counts: Ints, border: float) -> int:
     """Count margins per bin of equal width (the last includes its upper edge), and those below the border."""
     bins = len(counts)

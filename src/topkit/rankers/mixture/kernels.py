@@ -6,16 +6,22 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def add_shifts(
     f: Floats, reach: Floats, weights: Floats, gains: Floats, first: int, last: int, out: Floats
 ) -> None:
     """out += Σ_s weight_s·Σ_ℓ gain_ℓ·p_ℓ with p ∝ max(1 + f/reach_s, 0), uniform where all are 0."""
     K = f.shape[1]
+    mean = 0.0
+    for c in range(K):
+        mean += gains[c]
+    mean /= K
     for i in range(first, last):
         for s in range(len(reach)):
             total, value = 0.0, 0.0
@@ -23,10 +29,10 @@ def add_shifts(
                 part = max(1.0 + f[i, c] / reach[s], 0.0)
                 total += part
                 value += gains[c] * part
-            out[i] += weights[s] * (value / total if total > 0.0 else gains.mean())
+            out[i] += weights[s] * (value / total if total > 0.0 else mean)
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def add_sigmoids(
     f: Floats,
     slope: Floats,
@@ -57,7 +63,7 @@ def add_sigmoids(
             out[i] += weights[s] * value / total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def add_logistics(
     f: Floats, coefficients: Floats, weights: Floats, first: int, last: int, out: Floats
 ) -> None:
@@ -71,7 +77,7 @@ def add_logistics(
             out[i] += weights[s] / (1.0 + np.exp(min(-u, 700.0)))
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def add_polynomial(
     f: Floats,
     centre: Floats,
@@ -102,7 +108,7 @@ def add_polynomial(
         out[i] += total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def add_networks(
     f: Floats, inner: Floats, outer: Floats, weights: Floats, first: int, last: int, out: Floats
 ) -> None:

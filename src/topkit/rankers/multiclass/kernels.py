@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bins = NDArray[np.uint8]
@@ -21,7 +23,7 @@ MOST_BINS = 257
 """Bins are numbered by one byte, so a feature has at most 256 thresholds."""
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def best_cut(
     row: Bins, size: int, signed: Floats, flip: Floats, rows: Ints, first: int, last: int, sums: Floats
 ) -> tuple[float, int]:
@@ -31,7 +33,9 @@ def best_cut(
     plus a column of counts.
     """
     K = signed.shape[1]
-    sums[: size + 1] = 0.0
+    for b in range(size + 1):
+        for c in range(K + 1):
+            sums[b, c] = 0.0
     for j in range(first, last):
         i = rows[j]
         b = row[i]
@@ -60,22 +64,37 @@ def best_cut(
     return best, place
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def arm_reach(pull: Floats, explore: float) -> Floats:
     """Cumulative probabilities of the arms: (1 − explore)·softmax(pull) + explore/arms."""
-    arms = len(pull)
-    shares = np.exp(pull - pull.max())
-    reach: Floats = np.cumsum((1.0 - explore) * shares / shares.sum() + explore / arms)
+    arms, reach = len(pull), np.empty(len(pull))
+    highest = pull[0]
+    for i in range(arms):
+        highest = max(highest, pull[i])
+    total, reached = 0.0, 0.0
+    for i in range(arms):
+        reach[i] = np.exp(pull[i] - highest)
+        total += reach[i]
+    for i in range(arms):
+        reached += (1.0 - explore) * reach[i] / total + explore / arms
+        reach[i] = reached
     return reach
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def draw_arm(reach: Floats, chance: float) -> int:
     """The arm that belongs to a uniform random number from 0 to 1."""
-    return min(int(np.searchsorted(reach, chance, side="right")), len(reach) - 1)
+    low, high = 0, len(reach) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if reach[middle] <= chance:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def reward_arms(pull: Floats, follows: Floats, arms: Ints, count: int, reward: float, last_arm: int) -> int:
     """Exp3.G: reward each arm of a sequence, and the arms that often followed the same previous arm.
 
@@ -91,7 +110,7 @@ def reward_arms(pull: Floats, follows: Floats, arms: Ints, count: int, reward: f
     return last_arm
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def choose_cut(
     bins: Bins, sizes: Ints, signed: Floats, flip: Floats, rows: Ints, first: int, last: int, sums: Floats,
     reach: Floats, chances: Floats,
@@ -106,7 +125,7 @@ def choose_cut(
     return best, feature, cut
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def partition(row: Bins, cut: int, rows: Ints, first: int, last: int, spare: Ints) -> int:
     """Move the rows first:last below a threshold to the front, without changing their order; their end."""
     middle, kept = first, 0
@@ -123,16 +142,17 @@ def partition(row: Bins, cut: int, rows: Ints, first: int, last: int, spare: Int
     return middle
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def class_sums(signed: Floats, rows: Ints, first: int, last: int, sums: Floats) -> None:
     """Σ signed over the rows first:last, for each class."""
-    sums[:] = 0.0
+    for c in range(signed.shape[1]):
+        sums[c] = 0.0
     for j in range(first, last):
         for c in range(signed.shape[1]):
             sums[c] += signed[rows[j], c]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def attach_split(nodes: Ints, parent: Ints, node: int, leaf: int, other: int) -> None:
     """Replace a leaf by a split with the leaves ``leaf`` and ``other`` below it."""
     nodes[node, 2], nodes[node, 3] = -1 - leaf, -1 - other
@@ -145,7 +165,7 @@ def attach_split(nodes: Ints, parent: Ints, node: int, leaf: int, other: int) ->
     parent[leaf], parent[other] = node, node
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def set_votes(
     low: Floats, high: Floats, low_votes: NDArray[np.int8], high_votes: NDArray[np.int8]
 ) -> tuple[float, float]:
@@ -159,7 +179,7 @@ def set_votes(
     return low_edge, high_edge
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def grow_tree(
     bins: Bins, sizes: Ints, signed: Floats, leaves: int, reach: Floats, chances: Floats, rows: Ints,
     nodes: Ints, bounds: Ints, votes: NDArray[np.int8],
@@ -180,7 +200,9 @@ def grow_tree(
     split_edge = np.empty(leaves)
     split_feature = np.empty(leaves, np.int64)
     split_cut = np.empty(leaves, np.int64)
-    parent = np.full(leaves, -1, np.int64)
+    parent = np.empty(leaves, np.int64)
+    for leaf in range(leaves):
+        parent[leaf] = -1
     used = 0
     for i in range(n):
         rows[i] = i
@@ -221,7 +243,7 @@ def grow_tree(
     return edge, count
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def grow_product(
     bins: Bins,
     sizes: Ints,
@@ -241,9 +263,10 @@ def grow_product(
     """
     n, K = signed.shape
     sums = np.empty((MOST_BINS, K + 1))
-    rows = np.arange(n)
-    parity[:] = 1.0
-    without = np.empty(n)
+    rows, without = np.empty(n, np.int64), np.empty(n)
+    for i in range(n):
+        rows[i] = i
+        parity[i] = 1.0
     for term in range(terms):
         nodes[term, 0] = -1
     edge, idle = 0.0, 0
@@ -274,7 +297,15 @@ def grow_product(
     return edge, count
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
+def divide_all(signed: Floats, total: float) -> None:
+    """Divide all numbers by the total."""
+    for i in range(len(signed)):
+        for c in range(signed.shape[1]):
+            signed[i, c] /= total
+
+
+@njit(**KERNEL)
 def update_by_leaves(
     signed: Floats, rows: Ints, bounds: Ints, votes: NDArray[np.int8], leaves: int, alpha: float
 ) -> float:
@@ -289,11 +320,11 @@ def update_by_leaves(
                 s *= right if (s > 0) == (votes[leaf, c] > 0) else wrong
                 signed[i, c] = s
                 total += abs(s)
-    signed /= total
+    divide_all(signed, total)
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def update_by_parity(signed: Floats, parity: Floats, vote: NDArray[np.int8], alpha: float) -> float:
     """As :func:`update_by_leaves`, for the h = vote·parity of a product."""
     right, wrong = np.exp(-alpha), np.exp(alpha)
@@ -304,5 +335,5 @@ def update_by_parity(signed: Floats, parity: Floats, vote: NDArray[np.int8], alp
             s *= right if (s > 0) == (vote[c] * parity[i] > 0) else wrong
             signed[i, c] = s
             total += abs(s)
-    signed /= total
+    divide_all(signed, total)
     return total

@@ -6,10 +6,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def squared_distance(X: Floats, i: int, points: Floats, j: int) -> float:
     """‖x_i − z_j‖²."""
     total = 0.0
@@ -19,7 +21,7 @@ def squared_distance(X: Floats, i: int, points: Floats, j: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def kernel_values(X: Floats, points: Floats, gamma: float, first: int, last: int, out: Floats) -> None:
     """out[i, j] = exp(−γ‖x_i − z_j‖²) for the rows first:last."""
     for i in range(first, last):
@@ -27,7 +29,7 @@ def kernel_values(X: Floats, points: Floats, gamma: float, first: int, last: int
             out[i, j] = np.exp(-gamma * squared_distance(X, i, points, j))
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def kernel_sums(
     X: Floats, points: Floats, weights: Floats, gamma: float, first: int, last: int, out: Floats
 ) -> None:

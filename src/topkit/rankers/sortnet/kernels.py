@@ -8,11 +8,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(**KERNEL, forceinline=True)
 def squash(x: float) -> float:
     """The activation x/√(1 + x²): a sigmoid that compiles to vector instructions, unlike tanh.
 
@@ -21,7 +23,7 @@ def squash(x: float) -> float:
     return x / math.sqrt(1.0 + x * x)
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def project(X: Floats, V: Floats, out: Floats) -> None:
     """out = X·Vᵀ, each row summed separately, so that a document's result does not depend on other rows."""
     for i in range(len(X)):
@@ -32,7 +34,7 @@ def project(X: Floats, V: Floats, out: Floats) -> None:
             out[i, h] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def outputs(
     P: Floats, Q: Floats, b: Floats, w: Floats, w_dual: Floats, bias: float, i: int, j: int
 ) -> tuple[float, float]:
@@ -50,7 +52,7 @@ def outputs(
     return above, below
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def pair_outputs(
     P: Floats, Q: Floats, b: Floats, w: Floats, w_dual: Floats, bias: float, first: Ints, second: Ints,
     out: Floats,
@@ -60,7 +62,7 @@ def pair_outputs(
         out[p, 0], out[p, 1] = outputs(P, Q, b, w, w_dual, bias, first[p], second[p])
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def pair_errors(
     P: Floats,
     Q: Floats,

@@ -6,38 +6,25 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from topkit.losses.pairwise import ListedPairs, PairSet
+from topkit.compute.kernel_options import KERNEL
+from topkit.losses.pairwise import ListedPairs
 from topkit.metrics.compiled.kernels import falling_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
-def levels_and_shares(pairs: PairSet, ptr: Ints, level: Ints, up: Floats, down: Floats) -> None:
-    """For each row: the level of its label (0 is best), and its weights as better and as worse member."""
-    for q in range(len(ptr) - 1):
-        a, n = ptr[q], ptr[q + 1] - ptr[q]
-        current = 0
-        for i in range(n):
-            row = a + pairs.order[a + i]
-            current += i > 0 and pairs.below[a + i] != pairs.below[a + i - 1]
-            inside = 1.0 if i < pairs.whole[q] else (pairs.share[q] if i < pairs.shared[q] else 0.0)
-            level[row] = current
-            up[row] = inside
-            down[row] = 1.0 - inside if pairs.focused else 1.0
-
-
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def sort_rows(scores: Floats, ptr: Ints, first: int, last: int, rows: Ints) -> None:
     """Rows of each query by descending score."""
     for q in range(first, last):
         a, b = ptr[q], ptr[q + 1]
         falling_order(scores[a:b], rows[a:b])
-        rows[a:b] += a
+        for place in range(a, b):
+            rows[place] += a
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def rival_sums(
     scores: Floats,
     rows: Ints,
@@ -77,7 +64,8 @@ def rival_sums(
                 total += tree[node]
                 node -= node & -node
             out[u] = up[u] * total
-        tree[:] = 0.0
+        for node in range(levels + 1):
+            tree[node] = 0.0
         entered = b - 1
         for place in range(b - 1, a - 1, -1):  # ascending: for every worse v, the better u with s_u < s_v + 1
             v = rows[place]
@@ -96,14 +84,15 @@ def rival_sums(
             out[v] += down[v] * total
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def given_rival_sums(
     scores: Floats, pairs: ListedPairs, change: Floats, ptr: Ints, first: int, last: int, out: Floats
 ) -> None:
     """The same sums over listed pairs."""
     for q in range(first, last):
         a = ptr[q]
-        out[a : ptr[q + 1]] = 0.0
+        for row in range(a, ptr[q + 1]):
+            out[row] = 0.0
         for p in range(pairs.ptr[q], pairs.ptr[q + 1]):
             u, v = a + pairs.better[p], a + pairs.worse[p]
             if scores[u] - scores[v] < 1.0:
@@ -111,7 +100,7 @@ def given_rival_sums(
                 out[v] += pairs.weight[p] * change[u]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def worst_interleaving(good: Floats, bad: Floats, above: Ints) -> None:
     """The number of relevant documents that the most violated ranking puts above each irrelevant one.
 
@@ -123,11 +112,11 @@ def worst_interleaving(good: Floats, bad: Floats, above: Ints) -> None:
     """
     relevant, others = len(good), len(bad)
     stack = np.empty((2 * 64, 4), np.int64)
-    stack[0] = (0, others, 0, relevant)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, others, 0, relevant
     depth = 1
     while depth > 0:
         depth -= 1
-        low, high, fewest, most = stack[depth]
+        low, high, fewest, most = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         middle = (low + high) // 2
         j = middle + 1
         best, best_gain, gain = most, 0.0, 0.0
@@ -137,14 +126,14 @@ def worst_interleaving(good: Floats, bad: Floats, above: Ints) -> None:
                 best, best_gain = i - 1, gain
         above[middle] = best
         if low < middle:
-            stack[depth] = (low, middle, fewest, best)
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = low, middle, fewest, best
             depth += 1
         if middle + 1 < high:
-            stack[depth] = (middle + 1, high, best, most)
+            stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = middle + 1, high, best, most
             depth += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def average_precision_hinge(
     scores: Floats,
     relevant: NDArray[np.bool_],
@@ -161,9 +150,9 @@ def average_precision_hinge(
     for q in range(first, last):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
         values[q] = 0.0
-        gradient[a : a + n] = 0.0
         count = 0
         for i in range(n):
+            gradient[a + i] = 0.0
             count += relevant[a + i]
         others = n - count
         if count == 0 or others == 0:
@@ -171,16 +160,16 @@ def average_precision_hinge(
         order = np.empty(n, np.int64)
         falling_order(scores[a : a + n], order)
         good_rows, bad_rows = np.empty(count, np.int64), np.empty(others, np.int64)
+        good, bad = np.empty(count), np.empty(others)
         i, j = 0, 0
         for place in range(n):
             row = a + order[place]
             if relevant[row]:
-                good_rows[i] = row
+                good_rows[i], good[i] = row, scores[row]
                 i += 1
             else:
-                bad_rows[j] = row
+                bad_rows[j], bad[j] = row, scores[row]
                 j += 1
-        good, bad = scores[good_rows], scores[bad_rows]
         above = np.empty(others, np.int64)
         worst_interleaving(good, bad, above)
         unit = 2.0 / (count * others)

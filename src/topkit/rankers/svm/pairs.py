@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import over_queries
 from topkit.losses import Objective, Preferences
-from topkit.losses.pairwise import pair_set
+from topkit.losses.pairwise import PairSet, pair_set
 from topkit.rankers.pairs import pair_objective
 from topkit.scorers import Floats, Job
 
@@ -39,10 +39,9 @@ class Pairs:
         n = len(job.train)
         level, up, down = np.zeros(n, np.int64), np.zeros(n), np.zeros(n)
         if job.preferences is None:
-            from topkit.rankers.svm import kernels
-
             ranked = pair_set(job.train.y.astype(np.float64), job.train.ptr, pairs=pairs, k=k)
-            kernels.levels_and_shares(ranked, job.train.ptr, level, up, down)
+            if isinstance(ranked, PairSet):
+                level, up, down = levels_and_shares(ranked, job.train.ptr)
         return cls(objective, objective(np.zeros(n))[0], level, up, down)
 
     def hessian(self, scores: Floats, curvature: Floats) -> Callable[[Floats], Floats]:
@@ -77,3 +76,17 @@ class Pairs:
             return curvature * change - factor * out
 
         return product
+
+
+def levels_and_shares(pairs: PairSet, ptr: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """For each row: the level of its label (0 is best), and its weights as better and as worse member."""
+    lengths = np.diff(ptr)
+    start = np.repeat(ptr[:-1], lengths)
+    place = np.arange(len(start)) - start
+    rises = np.cumsum((place > 0) & (pairs.below != np.roll(pairs.below, 1)))
+    inside = np.where(place < np.repeat(pairs.shared, lengths), np.repeat(pairs.share, lengths), 0.0)
+    inside[place < np.repeat(pairs.whole, lengths)] = 1.0
+    rows = start + pairs.order
+    level, up = np.empty(len(rows), np.int64), np.empty(len(rows))
+    level[rows], up[rows] = rises - rises[start], inside
+    return level, up, 1.0 - up if pairs.focused else np.ones(len(rows))

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -13,7 +15,7 @@ BLOCK = 64
 """Documents per block: a block and the classifier fit into the first-level cache."""
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def tree_outputs(
     X: NDArray[np.float32],
     feature: NDArray[np.int32],
@@ -31,7 +33,9 @@ def tree_outputs(
     total = np.empty((BLOCK, K))
     for start in range(first, last, BLOCK):
         size = min(BLOCK, last - start)
-        total[:] = 0.0
+        for j in range(BLOCK):
+            for c in range(K):
+                total[j, c] = 0.0
         stage = 0
         for t in range(stages[-1]):
             for j in range(size):
@@ -48,7 +52,7 @@ def tree_outputs(
                 stage += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def product_outputs(
     X: NDArray[np.float32], feature: NDArray[np.int32], threshold: NDArray[np.float32],
     bounds: NDArray[np.int32], values: Floats, stages: Ints, first: int, last: int, out: Floats,
@@ -66,10 +70,13 @@ def product_outputs(
         for j in range(size):
             for f in range(features):
                 columns[f, j] = X[start + j, f]
-        total[:] = 0.0
+        for c in range(K):
+            for j in range(BLOCK):
+                total[c, j] = 0.0
         stage = 0
         for t in range(stages[-1]):
-            parity[:] = 1.0
+            for j in range(BLOCK):
+                parity[j] = 1.0
             for term in range(bounds[t], bounds[t + 1]):
                 column, cut = columns[feature[term]], threshold[term]
                 for j in range(BLOCK):

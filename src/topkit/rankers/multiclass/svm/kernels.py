@@ -6,11 +6,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute.kernel_options import KERNEL
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def solve_document(label: int, bound: float, size: float, slope: Floats, dual: Floats, order: Floats) -> None:
     """The exact minimum over the duals of one document: a_m ≤ bound·[m = label], Σ a_m = 0.
 
@@ -38,7 +40,7 @@ def solve_document(label: int, bound: float, size: float, slope: Floats, dual: F
         dual[m] = min(bound if m == label else 0.0, (beta - slope[m]) / size)
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def sweep(
     X: Floats,
     labels: Ints,

@@ -14,6 +14,7 @@ from topkit.labelling import GRADES, Labelling, TopK, consensus, merge_labelling
 from topkit.web.judging import Judgment, LabellingState, Task, standing_answers
 from topkit.web.store.judgments import judgments_of_project
 from topkit.web.store.labellings import labellings_of, tasks_of_project
+from topkit.web.store.projects import query_changes
 
 CACHED_LABELLINGS = 5_000
 
@@ -27,6 +28,8 @@ class Record:
     log: list[Judgment]
     """Every judgment, including those that were withdrawn."""
     lab: Labelling
+    changes: tuple[float, ...] = ()
+    """When the query was changed."""
 
     @property
     def topic(self) -> str:
@@ -73,14 +76,19 @@ class LabellingCache:
         return labelling
 
 
-def records_of(connection: Connection, project_id: int, cache: LabellingCache | None = None) -> list[Record]:
-    """Every labelling of a project."""
+def records_of(
+    connection: Connection, project_id: int, cache: LabellingCache | None = None, *, dropped: bool = False
+) -> list[Record]:
+    """Every labelling of a project; those whose judgments were dropped only if asked for."""
     cache = cache or LabellingCache()
     tasks, logs = tasks_of_project(connection, project_id), judgments_of_project(connection, project_id)
+    changes = query_changes(connection, project_id)
     records = []
     for row in labellings_of(connection, project_id=project_id):
+        if row["state"] == "dropped" and not dropped:
+            continue
         task, log = tasks[row["id"]], logs.get(row["id"], [])
-        records.append(Record(row, task, log, cache.replay(task, log)))
+        records.append(Record(row, task, log, cache.replay(task, log), changes.get(task.topic, ())))
     return records
 
 

@@ -44,9 +44,11 @@ $(DEV): $(READY)
 kernels: $(DEV)
 	$(BIN)/topkit warm-up
 
-# The browser tests need a Chromium; Debian's is enough, and nothing is installed where there is one.
+# The browser tests need a Chromium, the proxy tests an nginx; Debian's are enough, and nothing is installed
+# where there is one.
 browser:
 	@command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y chromium; }
+	@command -v nginx >/dev/null || { apt-get update -qq && apt-get install -qq -y nginx-light; }
 
 clean:
 	rm -rf $(VENV) build dist docs/_build docs/reference topkit-demo

@@ -1,7 +1,14 @@
-"""The labelling app under load. ``python -m bench.web PART [sqlite|postgresql]``
+"""The labelling app under load. ``python -m bench.web PART [sqlite|postgresql] [--processes N] …``
 
 Parts: kills (50 × kill -9 under load from 20 assessors), load (200 assessors for 60 s, compared with a bare
-endpoint that inserts one row). Each runs on both databases unless one is named.
+endpoint that inserts one row). Each runs on both databases unless one is named. Several processes need
+PostgreSQL; the assessors change between them, and each kill hits one at random.
+
+The figures of the documentation::
+
+    python -m bench.web kills --kills 1000
+    python -m bench.web kills postgresql --kills 1000 --processes 2
+    python -m bench.web load postgresql --assessors 500 --processes 2
 """
 
 from __future__ import annotations
@@ -22,6 +29,8 @@ from threading import Thread
 from tests.support.browser import Server
 from tests.support.web_load import Assessor, Line, Load, check, populate, run, work
 
+from topkit.reporting.words import counted
+
 
 @contextmanager
 def database(kind: str) -> Iterator[str]:
@@ -41,40 +50,57 @@ def database(kind: str) -> Iterator[str]:
 
 # -- kill -9 -----------------------------------------------------------------------------------------------
 def kill_often(
-    kind_database: str, kills: int, assessors: int = 20, topics: int = 60, seed: int = 0
+    kind_database: str, kills: int, assessors: int = 20, topics: int = 60, seed: int = 0, processes: int = 1
 ) -> dict[str, int]:
-    """Kill the server repeatedly while assessors work; then check that no judgment is missing."""
+    """Kill a server process repeatedly while assessors work; then check that no judgment is missing.
+
+    When the assessors run out of questions, they get a new project.
+    """
     chance = random.Random(seed)
     people = populate(kind_database, assessors, topics)
-    server = Server(kind_database)
+    servers = [Server(kind_database) for _ in range(processes)]
     load = Load()
-    thread = Thread(target=lambda: asyncio.run(_until_stopped(people, server.port, load)))
-    thread.start()
-    for _ in range(kills):
+    thread = _assessors(people, servers, load)
+    for number in range(kills):
         before = len(load.acknowledged)
         while len(load.acknowledged) < before + 20:  # the server answers again
             thread.join(0.01)
-            assert thread.is_alive(), load.errors[:3]
+            if not thread.is_alive():
+                assert not load.errors, load.errors[:3]
+                people = populate(kind_database, assessors, topics, name=f"load {number}")
+                thread = _assessors(people, servers, load)
         thread.join(chance.uniform(0.0, 0.6))
-        server.kill()
-        server.start(server.port)
+        victim = chance.choice(servers)
+        victim.kill()
+        victim.start(victim.port)
+        if (number + 1) % 50 == 0:
+            print(f"{number + 1} kills, {len(load.acknowledged)} acknowledged", file=sys.stderr, flush=True)
     load.stop = True
     thread.join()
-    server.kill()
+    for server in servers:
+        server.kill()
     assert not load.errors, load.errors[:3]
-    return {"kills": kills + 1, **check(kind_database, load)}
+    return {"kills": kills + len(servers), **check(kind_database, load)}
 
 
-async def _until_stopped(people: list[Assessor], port: int, load: Load) -> None:
-    await asyncio.gather(*(work(one, port, load, random.Random(i)) for i, one in enumerate(people)))
+def _assessors(people: list[Assessor], servers: list[Server], load: Load) -> Thread:
+    ports = [server.port for server in servers]
+    thread = Thread(target=lambda: asyncio.run(_until_stopped(people, ports, load)))
+    thread.start()
+    return thread
 
 
-def kills(kind: str, count: int) -> None:
+async def _until_stopped(people: list[Assessor], ports: list[int], load: Load) -> None:
+    await asyncio.gather(*(work(one, ports, load, random.Random(i)) for i, one in enumerate(people)))
+
+
+def kills(kind: str, count: int, processes: int) -> None:
     with database(kind) as address:
-        found = kill_often(address, count)
+        found = kill_often(address, count, processes=processes)
     print(
-        f"{kind}: {found['kills']} kills under load from 20 assessors; {found['acknowledged']} judgments "
-        f"acknowledged, all there, none twice ({found['stored']} stored, {found['retries']} sent again)",
+        f"{kind}, {counted(processes, 'process')}: {found['kills']} kills under load from 20 assessors; "
+        f"{found['acknowledged']} judgments acknowledged, 0 lost, 0 twice ({found['stored']} stored, "
+        f"{found['retries']} sent again)",
         flush=True,
     )
 
@@ -136,23 +162,25 @@ async def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
             await asyncio.sleep(0.1)
 
 
-def load(kind: str, seconds: float, many: int = 200) -> float:
+def load(kind: str, seconds: float, many: int, processes: int) -> float:
     """Print both rates; returns the ratio to the faster bare endpoint."""
     with database(kind) as address:
         people = populate(address, many, topics=12)
         bare = bare_rates(address, many, seconds / 3)
-        server = Server(address)
+        servers = [Server(address) for _ in range(processes)]
         found = Load()
-        asyncio.run(run(people, server.port, seconds, found))
-        server.stop()
+        asyncio.run(run(people, [server.port for server in servers], seconds, found))
+        for server in servers:
+            server.stop()
         check(address, found)
     rate, fastest = len(found.acknowledged) / seconds, max(bare.values())
     slow = quantiles(found.times, n=100)[98]
     print(
-        f"{kind}: {many} assessors for {seconds:g} s: {len(found.acknowledged)} judgments, {rate:.0f}/s, "
-        f"{len(found.errors)} errors, median {1000 * median(found.times):.0f} ms, 99 % within "
-        f"{1000 * slow:.0f} ms; bare endpoint {bare['threads']:.0f} rows/s in threads, {bare['loop']:.0f} on "
-        f"the loop; ratio to the faster {rate / fastest:.2f}",
+        f"{kind}, {counted(processes, 'process')}: {many} assessors for {seconds:g} s: "
+        f"{len(found.acknowledged)} judgments, {rate:.0f}/s, {len(found.errors)} errors, median "
+        f"{1000 * median(found.times):.0f} ms, 99 % within {1000 * slow:.0f} ms; bare endpoint "
+        f"{bare['threads']:.0f} rows/s in threads, {bare['loop']:.0f} on the loop; "
+        f"ratio to the faster {rate / fastest:.2f}",
         flush=True,
     )
     assert not found.errors, found.errors[:3]
@@ -168,13 +196,15 @@ def main() -> None:
     parser.add_argument("words", nargs="*", help="parts and databases; all of them by default")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--assessors", type=int, default=200, help="for the part load")
+    parser.add_argument("--processes", type=int, default=1, help="more than one need PostgreSQL")
     chosen = parser.parse_args()
     for part in [word for word in chosen.words if word in PARTS] or PARTS:
         for kind in [word for word in chosen.words if word in KINDS] or KINDS:
             if part == "kills":
-                kills(kind, chosen.kills)
+                kills(kind, chosen.kills, chosen.processes)
             else:
-                load(kind, chosen.seconds)
+                load(kind, chosen.seconds, chosen.assessors, chosen.processes)
 
 
 if __name__ == "__main__":

@@ -309,11 +309,13 @@ PROJECT = [
 
 
 def project(folder: Path) -> Prepared:
-    """The import of a whole project into a database, which is rolled back."""
-    from topkit.web.bundle import add_project, write_project
+    """The import of a whole project into a database; then the project is deleted."""
+    from topkit.web.bundle import import_project, write_project
     from topkit.web.project_file import read_project
     from topkit.web.settings import Settings
     from topkit.web.store import open_store
+    from topkit.web.store.lifecycle import delete_project
+    from topkit.web.store.projects import all_projects
 
     database = folder / "labels.db"
     store = open_store(Settings(str(database)))
@@ -322,13 +324,10 @@ def project(folder: Path) -> Prepared:
 
     def check(content: bytes, valid: bool) -> None:
         path.write_bytes(content)
-        with store.engine.connect().execution_options(writes=True) as connection:
-            transaction = connection.begin()
-            try:
-                number = add_project(connection, read_project(path))
-                write_project(connection, number, written)
-            finally:
-                transaction.rollback()
+        number = import_project(store, read_project(path))
+        with store.write() as connection:
+            write_project(connection, number, written)
+            delete_project(connection, number, all_projects(connection)[0]["name"])
 
     def generate(rng: Random) -> bytes:
         return ("\n".join(json.dumps(record) for record in records) + "\n").encode()

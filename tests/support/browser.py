@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -34,15 +35,15 @@ KEYS |= {name: [str(i)] for i, name in enumerate(("bad", "fair", "good", "excell
 class Server:
     """``topkit label serve`` in a separate process."""
 
-    def __init__(self, database: str, port: int = 0, *options: str) -> None:
-        self.database, self.options = database, options
+    def __init__(self, database: str, port: int = 0, *options: str, errors: IO[str] | None = None) -> None:
+        self.database, self.options, self.errors = database, options, errors
         self.address, self.link = "", ""
         self.start(port)
 
     def start(self, port: int = 0) -> None:
         command = [sys.executable, "-m", "topkit", "label", "serve", "--port", str(port), *self.options]
         self.process = subprocess.Popen(
-            [*command, "--database", self.database], stdout=subprocess.PIPE, text=True
+            [*command, "--database", self.database], stdout=subprocess.PIPE, stderr=self.errors, text=True
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

@@ -7,6 +7,7 @@ import json
 import random
 import secrets
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,12 +28,14 @@ class Assessor:
     labellings: list[int]
 
 
-def populate(database: str, count: int, topics: int, documents: int = 50, k: int = 10) -> list[Assessor]:
+def populate(
+    database: str, count: int, topics: int, documents: int = 50, k: int = 10, name: str = "load"
+) -> list[Assessor]:
     """Create a project and ``count`` signed-in assessors who all judge every topic."""
     store = open_store(Settings(database))
     with store.write() as connection:
         number = projects.add_project(
-            connection, "load", k=k, strategy="adaptive", tools="pairs", seed=0, instructions=""
+            connection, name, k=k, strategy="adaptive", tools="pairs", seed=0, instructions=""
         )
         projects.add_topics(
             connection, number, [projects.Topic(f"t{i}", f"query {i}") for i in range(topics)]
@@ -40,7 +43,7 @@ def populate(database: str, count: int, topics: int, documents: int = 50, k: int
         texts = [projects.Document(f"d{i}", "text", f"title {i}", "words " * 50) for i in range(documents)]
         projects.add_documents(connection, number, texts)
         ids = [row["id"] for row in projects.topics_of(connection, number)]
-        persons = [people.add_person(connection, f"assessor {i}", "assessor") for i in range(count)]
+        persons = [people.add_person(connection, f"{name} assessor {i}", "assessor") for i in range(count)]
         assign(connection, number, [Assignment(t, person.id, "pairs") for person in persons for t in ids])
         sessions = []
         for person in persons:
@@ -70,8 +73,9 @@ class Load:
 class Line:
     """One persistent connection; the client is minimal, so that the server is measured."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, *ports: int) -> None:
+        self.ports = list(ports)
+        self.port = ports[0]
         self.reader: asyncio.StreamReader | None = None
         self.writer: asyncio.StreamWriter | None = None
 
@@ -93,10 +97,20 @@ class Line:
             self.writer.close()
         self.reader = self.writer = None
 
+    def next_server(self) -> None:
+        """Connect to the next process from now on, as a proxy does when one does not answer."""
+        self.close()
+        self.port = self.ports[(self.ports.index(self.port) + 1) % len(self.ports)]
 
-async def work(assessor: Assessor, port: int, load: Load, chance: random.Random) -> None:
-    """Answer questions at random, one after the other, until stopped or all are answered."""
-    line = Line(port)
+
+async def work(assessor: Assessor, ports: Sequence[int], load: Load, chance: random.Random) -> None:
+    """Answer questions at random, one after the other, until stopped or all are answered.
+
+    With several processes, every tenth question goes to the next one.
+    """
+    line = Line(*ports)
+    for _ in range(chance.randrange(len(ports))):
+        line.next_server()
     headers = f"Cookie: {COOKIE}={assessor.cookie}\r\nX-CSRF-Token: {assessor.csrf}\r\n"
 
     async def call(method: str, path: str, body: bytes = b"") -> tuple[int, Any]:
@@ -108,7 +122,7 @@ async def work(assessor: Assessor, port: int, load: Load, chance: random.Random)
                 load.errors.append(f"{status} {text[:200]!r}")
             except (OSError, asyncio.IncompleteReadError, ValueError):
                 pass
-            line.close()  # the server was killed: send again with the same key, as the page does
+            line.next_server()  # it was killed: send again with the same key, as the page does
             load.retries += 1
             if load.stop:
                 return 0, None
@@ -130,6 +144,8 @@ async def work(assessor: Assessor, port: int, load: Load, chance: random.Random)
                     load.errors.append(f"{status} {str(reply)[:200]}")
                 break
             load.times.append(time.perf_counter() - start)
+            if len(ports) > 1 and chance.random() < 0.1:
+                line.next_server()
             load.acknowledged[key] = (labelling, seq, a, b, answer)
             turn = reply["turn"]
         if load.stop:
@@ -137,10 +153,10 @@ async def work(assessor: Assessor, port: int, load: Load, chance: random.Random)
     line.close()
 
 
-async def run(assessors: list[Assessor], port: int, seconds: float, load: Load) -> None:
+async def run(assessors: list[Assessor], ports: Sequence[int], seconds: float, load: Load) -> None:
     """Let all assessors work at the same time for some seconds."""
     tasks = [
-        asyncio.create_task(work(assessor, port, load, random.Random(i)))
+        asyncio.create_task(work(assessor, ports, load, random.Random(i)))
         for i, assessor in enumerate(assessors)
     ]
     await asyncio.sleep(seconds)

@@ -11,7 +11,7 @@ import asyncio
 import gzip
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,8 @@ def test_scripts_in_every_text_are_shown_as_text(world: World) -> None:
     for actor in (ann, world.admin):
         path = f"/api/labellings/{tasks(actor)[-1]}"
         actor.post(f"{path}/answers", entry(actor.get(path).json(), "a" if actor is ann else "b"))
-    admin_pages = ("/", "/people", f"/projects/{number}", f"/projects/{number}/material")
-    admin_pages += (f"/projects/{number}/agreement", f"/projects/{number}/topics/{topic_id}", "/account")
+    project_pages = ("", "/material", "/agreement", "/settings", f"/topics/{topic_id}")
+    admin_pages = ["/", "/people", "/account", *(f"/projects/{number}{page}" for page in project_pages)]
     pages = [(world.admin, path) for path in admin_pages]
     pages += [(ann, "/"), (ann, "/account"), (ann, f"/label/{labelling}"), (ann, f"/projects/{SCRIPT}")]
     pages += [(ann, f"/api/labellings/{labelling}/documents/{document}"), (world.anonymous, f"/{SCRIPT}")]
@@ -188,7 +188,7 @@ def asgi(world: World, headers: dict[str, str], path: str = "/api/projects/1/top
         asked += 1
         return {"type": "http.request", "body": b"x" * 1000, "more_body": asked < 10}
 
-    async def send(message: dict[str, Any]) -> None:
+    async def send(message: MutableMapping[str, Any]) -> None:
         nonlocal status
         status = message.get("status", status)
 
@@ -285,7 +285,7 @@ FORMULAS = ('=HYPERLINK("http://evil")', "+1+cmd|' /C calc'!A0", "@SUM(1)", "-2+
 
 
 def test_exports_contain_no_formulas(world: World, tmp_path: Path) -> None:
-    """A name or an id that a spreadsheet would calculate gets an apostrophe, which topkit's readers remove."""
+    """A name or id that a spreadsheet would calculate gets an apostrophe, which topkit's readers remove."""
     ann = world.person('=HYPERLINK("http://evil")')
     number = world.project()
     documents = "".join(json.dumps({"id": "".join(text.split()), "text": text}) + "\n" for text in FORMULAS)

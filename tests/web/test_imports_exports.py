@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -244,8 +245,7 @@ def test_the_import_of_a_project_is_linear(tmp_path: Path) -> None:
         statements: list[str] = []
         sa.event.listen(store.engine, "before_cursor_execute", partial(_note, statements))
         file = read_project(written(tmp_path / "p.jsonl", project_lines(count)))
-        with store.write() as connection:
-            number = bundle.add_project(connection, file)
+        number = bundle.import_project(store, file)
         work.append(len(statements))
         with store.read() as connection:
             assert len(projects.topics_of(connection, number)) == count
@@ -269,6 +269,7 @@ def test_the_import_of_a_project_is_linear(tmp_path: Path) -> None:
         (7, {"documents": ["d99"]}, "not a document"),
         (7, {"prior": ["d3"]}, "not a candidate"),
         (8, {"candidates": "q0"}, "appears twice"),
+        (1, {"versions": [["old", "", 10**400]]}, "invalid"),
     ],
 )
 def test_an_invalid_project_names_the_line(
@@ -324,3 +325,52 @@ def test_topics_of_spreadsheets(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="never closed") as caught:
         read_topics(tmp_path / "topics.csv")
     assert caught.value.line == 2
+
+
+EXCEL = "id;query;description\n7;„Flügel“ – Kühlung;5 €\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be"])
+def test_spreadsheets_in_every_encoding(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "topics.csv"
+    mark = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}.get(encoding, b"")
+    path.write_bytes(mark + EXCEL.replace("\n", "\r\n").encode(encoding))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Windows-1252 is read with a warning
+        assert read_topics(path) == [Topic("7", "„Flügel“ – Kühlung", "5 €")]
+
+
+def test_long_fields_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(f'id;text\n1;"{"word " * 60_000}"\n2;short\n')  # 300 KB; Python's own limit is 128 KB
+    assert [len(document.body) for document in read_material(path)] == [299_999, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem", "line"),
+    [
+        ("d.csv", b"id,text\na,b\nc d,e\n", "the id 'c d' of a document contains spaces", 3),
+        ("t.csv", b"id,query\na,b\nc d,e\n", "the id 'c d' of a topic contains spaces", 3),
+        ("d.jsonl", b'{"id": "a", "text": "b"}\n{"id": "a\\u00a0b", "text": "b"}\n', "contains spaces", 2),
+        (
+            "d.jsonl",
+            b'{"id": "a", "text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n",
+            "nested too deeply",
+            1,
+        ),
+        ("d.csv", "id;text\n1;a\n".encode("utf-16-le"), "UTF-16 needs a byte-order mark", 1),
+        ("d.csv", b'id,text\n1,"open\n2,b\n', "a quote is opened here and never closed", 2),
+        ("d.csv", b"id,text\n1," + b"x" * 2_000_001 + b"\n", "shorten it to 2,000,000", 2),
+        ("d.jsonl", b'{"id": "a", "text": "' + b"x" * (5 << 20) + b'"}\n', "longer than 4 MB", 1),
+    ],
+)
+def test_what_cannot_be_read_names_the_line_and_the_remedy(
+    tmp_path: Path, name: str, content: bytes, problem: str, line: int
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError) as error:
+        (read_topics if name.startswith("t") else read_material)(path)
+    assert problem in str(error.value)
+    assert error.value.line == line
+    assert error.value.remedy

@@ -50,13 +50,23 @@ def serve(
     ] = False,
     upload_mb: Annotated[int, Option(min=1, help="Largest file to import, in MB.")] = 64,
     exports: Annotated[Path | None, Option(help="Folder for exports on a schedule.")] = None,
+    metrics: Annotated[
+        str | None, Option(help="Also serve metrics for Prometheus here, for example on 127.0.0.1:9101.")
+    ] = None,
+    log: Annotated[str, Option(help="text: warnings only; json: also one JSON line per request.")] = "text",
 ) -> None:
     """Serve the labelling app. The first run creates the database and prints a one-time admin link.
 
-    Example: `topkit label serve --database labels.db --port 8765`
+    Examples: `topkit label serve --database labels.db --port 8765`
+
+    `topkit label serve --public https://example.org/label --proxy 127.0.0.1 --log json`
     """
     from dataclasses import replace
 
+    from topkit.data import InputError
+
+    if log not in ("text", "json"):
+        raise InputError(f"unknown form {log!r} of the log", "choose text or json")
     settings = replace(
         _settings(database),
         https=https,
@@ -67,7 +77,15 @@ def serve(
     )
     from topkit.web.serve import serve as run
 
-    run(settings, host, port, admin, lambda text: print(text, flush=True))
+    run(
+        settings,
+        host,
+        port,
+        admin,
+        lambda text: print(text, flush=True),
+        metrics=metrics,
+        json_log=log == "json",
+    )
 
 
 def password(
@@ -133,9 +151,7 @@ def import_(
     store = open_store(settings)
     if project is not None:
         with busy("importing"):
-            project_file = read_project(project)  # before the write lock is taken: people may be labelling
-            with store.write() as connection:
-                number = bundle.add_project(connection, project_file, name)
+            number = bundle.import_project(store, read_project(project), name)
         print(f"imported project {number}")
         return
     if name is None:
@@ -194,7 +210,8 @@ def export(
         if format_name == "project":
             bundle.write_project(connection, number, out)
         else:
-            EXPORTS[format_name].write(records_of(connection, number), out)
+            chosen = EXPORTS[format_name]
+            chosen.write(records_of(connection, number, dropped=chosen.dropped), out)
     print(f"wrote {out}")
 
 

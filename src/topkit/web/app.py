@@ -18,12 +18,13 @@ from starlette.exceptions import HTTPException
 
 from topkit.data.errors import InputError
 from topkit.version import __version__
-from topkit.web.api import labellings, pictures, programs, projects, quality, results, session
+from topkit.web.api import labellings, lifecycle, pictures, programs, projects, quality, results, session
 from topkit.web.background import Background
-from topkit.web.guard import SCHEME, Sessions, Someone
+from topkit.web.guard import SCHEME, Sessions, Someone, Stored
 from topkit.web.headers import Shield
 from topkit.web.journal import Journal
-from topkit.web.judging import InvalidAnswerError, MissingLabellingError
+from topkit.web.judging import ClosedLabellingError, InvalidAnswerError, MissingLabellingError
+from topkit.web.observe import Observer, make_registry
 from topkit.web.oidc import Client, Provider
 from topkit.web.pages import error_page, routers
 from topkit.web.records import LabellingCache
@@ -69,20 +70,24 @@ def create_app(settings: Settings) -> FastAPI:
     client = Client.from_environment()
     app.state.oidc = None if client is None else Provider(client, store.secret)
     # Judgments first: routes are tried in order.
-    for part in (labellings, session, projects, results, quality, pictures, programs):
+    for part in (labellings, session, projects, results, quality, lifecycle, pictures, programs):
         app.include_router(part.router)
     for router in routers:
         app.include_router(router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=HERE / "static"))
     app.add_exception_handler(InputError, _invalid_input)
     app.add_exception_handler(InvalidAnswerError, _invalid_answer)
+    app.add_exception_handler(ClosedLabellingError, _closed_labelling)
     app.add_exception_handler(MissingLabellingError, _missing_labelling)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(sa.exc.IntegrityError, _conflict)
     app.add_exception_handler(sa.exc.DatabaseError, _database_problem)
     app.get("/openapi.json", include_in_schema=False)(_description)
+    app.get("/health", include_in_schema=False)(_health)
     app.add_middleware(Shield, settings=settings, first_parts=_first_parts(app))
+    app.state.registry = make_registry(store)
+    app.add_middleware(Observer, registry=app.state.registry)  # outermost: it sees what Shield rejects
     description = app.openapi()  # FastAPI builds it once and keeps it
     description.setdefault("components", {})["securitySchemes"] = {"session": SCHEME}
     description["security"] = [{"session": []}]
@@ -93,6 +98,16 @@ async def _description(request: Request, _: Someone) -> dict[str, Any]:
     """The OpenAPI description."""
     description: dict[str, Any] = request.app.openapi()
     return description
+
+
+def _health(request: Request, store: Stored) -> Response:
+    """Whether the server can serve: for load balancers and container engines."""
+    try:
+        with store.read() as connection:
+            connection.execute(sa.select(1))
+    except sa.exc.SQLAlchemyError:
+        return JSONResponse({"status": "the database does not answer"}, 503)
+    return JSONResponse({"status": "ok", "version": __version__})
 
 
 def _first_parts(app: FastAPI) -> frozenset[str]:
@@ -125,6 +140,10 @@ async def _invalid_input(request: Request, error: Exception) -> Response:
 
 async def _invalid_answer(request: Request, error: Exception) -> Response:
     return _problem(request, 422, str(error))
+
+
+async def _closed_labelling(request: Request, error: Exception) -> Response:
+    return _problem(request, 423, str(error))
 
 
 async def _missing_labelling(request: Request, _: Exception) -> Response:

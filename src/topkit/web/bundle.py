@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import secrets
+import time
 from collections.abc import Iterator
-from dataclasses import astuple
-from typing import Any
+from contextlib import contextmanager
+from dataclasses import asdict, astuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -13,10 +16,10 @@ from sqlalchemy.engine import Connection
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
 from topkit.web.project_file import LABELLING_FIELDS, PROJECT_FIELDS, REMEDY, ProjectFile
-from topkit.web.schema import candidate, document, labelling, project, topic
+from topkit.web.schema import candidate, document, judgment, labelling, project, topic, topic_version
 from topkit.web.shapes import checked_name
-from topkit.web.store import people, projects
-from topkit.web.store.judgments import append_judgments, judgments_of_project
+from topkit.web.store import Store, lifecycle, people, projects
+from topkit.web.store.judgments import judgments_of_project
 
 
 def write_project(connection: Connection, project_id: int, path: FilePath) -> None:
@@ -32,7 +35,11 @@ def _records(connection: Connection, project_id: int) -> Iterator[dict[str, Any]
     yield {"project": {name: row[name] for name in PROJECT_FIELDS}, "version": 1}
     topics = {row["id"]: row["key"] for row in projects.topics_of(connection, project_id)}
     for row in projects.topics_of(connection, project_id):
-        yield {"topic": row["key"], "query": row["query"], "description": row["description"]}
+        record = {"topic": row["key"], "query": row["query"], "description": row["description"]}
+        versions = projects.versions_of(connection, row["id"]) if row["labellings"] else []
+        if versions:
+            record["versions"] = [[old["query"], old["description"], old["until"]] for old in versions]
+        yield record
     query = sa.select(document).where(document.c.project == project_id).order_by(document.c.id)
     documents = {}
     for row in connection.execute(query).mappings():
@@ -68,36 +75,103 @@ def _labelling_records(
             "labelling": topics[row["topic"]],
             "assessor": names[row["person"]],
             **{field: row[field] for field in LABELLING_FIELDS},
+            **({} if row["state"] == "open" else {"state": row["state"]}),
             "judgments": [astuple(judgment) for judgment in judgments.get(row["id"], [])],
         }
 
 
-def add_project(connection: Connection, file: ProjectFile, name: str | None = None) -> int:
+CHUNK = 2_000
+"""Rows per transaction. SQLite has one writer at a time, so an import must let judgments in between."""
+PAUSE = 0.02
+"""Seconds between transactions; a transaction that waits for SQLite's lock tries again at such intervals."""
+
+
+def import_project(store: Store, file: ProjectFile, name: str | None = None) -> int:
     """Create the project of a file (with another ``name`` if given) and return its id.
 
-    The number of statements does not depend on the size of the project, so the write lock is held for a short
-    time only. Assessors are identified by name. New ones are added without a password, so they cannot sign in
-    until an admin gives them a link.
+    The project is written in short transactions, under a temporary name and archived, so that people can
+    continue to label. It gets its name and state at the end. If anything fails, it is deleted. Assessors are
+    identified by name. New ones have no password, so they cannot sign in until an admin gives them a link.
     """
-    settings = {field: value for field, value in file.settings.items() if field != "name"}
+    chosen = file.settings["name"] if name is None else checked_name(name)
+    with _accepted(), store.write() as connection:
+        projects.check_name_is_free(connection, chosen)
+        settings = {field: value for field, value in file.settings.items() if field != "name"}
+        temporary = f"{chosen[:70]} (importing {secrets.token_hex(4)})"
+        project_id = projects.add_project(connection, temporary, **settings, state="archived")
     try:
-        chosen = file.settings["name"] if name is None else checked_name(name)
-        project_id = projects.add_project(connection, chosen, **settings)
-        projects.add_topics(connection, project_id, file.topics.values())
-        projects.add_documents(connection, project_id, list(file.documents.values()))
-        topics = projects.ids_by_key(connection, topic, project_id)
-        _add_candidates(connection, project_id, file, topics)
-        _add_labellings(connection, project_id, file, topics)
-    except sa.exc.SQLAlchemyError as error:
-        kind = type(error).__name__
-        raise InputError(f"the database does not accept the project ({kind})", REMEDY) from None
+        with _accepted():
+            for rows in _steps(store, project_id, file):
+                for start in range(0, len(rows.values), CHUNK):
+                    part = rows.values[start : start + CHUNK]
+                    with store.write() as connection:
+                        connection.execute(rows.table.insert(), part)
+                    if len(part) == CHUNK:
+                        time.sleep(PAUSE)
+            with store.write() as connection:
+                lifecycle.change_project(connection, project_id, {"name": chosen, "state": "active"})
+    except BaseException:
+        with store.write() as connection:
+            lifecycle.delete_project(connection, project_id, temporary)
+        raise
     return project_id
 
 
-def _add_candidates(
-    connection: Connection, project_id: int, file: ProjectFile, topics: dict[str, int]
-) -> None:
-    documents = projects.ids_by_key(connection, document, project_id)
+@contextmanager
+def _accepted() -> Iterator[None]:
+    """Values that the database does not accept are the fault of the file."""
+    try:
+        yield
+    except (sa.exc.IntegrityError, sa.exc.DataError) as error:
+        kind = type(error).__name__
+        raise InputError(f"the database does not accept the project ({kind})", REMEDY) from None
+
+
+class _Rows(NamedTuple):
+    table: sa.Table
+    values: list[dict[str, Any]]
+
+
+def _steps(store: Store, project_id: int, file: ProjectFile) -> Iterator[_Rows]:
+    """The rows to insert, table by table; ids are looked up after the rows that they belong to are stored."""
+    yield _Rows(topic, [{"project": project_id, **row._asdict()} for row in file.topics.values()])
+    yield _Rows(
+        document,
+        [
+            {"project": project_id, "key": row.key, "kind": row.kind, "title": row.title, "body": row.body}
+            for row in file.documents.values()
+        ],
+    )
+    with store.read() as connection:
+        topics = projects.ids_by_key(connection, topic, project_id)
+        documents = projects.ids_by_key(connection, document, project_id)
+    yield _Rows(topic_version, [{"topic": topics[key], **row} for key, row in file.versions])
+    yield _Rows(candidate, _candidate_rows(file, topics, documents))
+    with store.write() as connection:
+        persons = _persons(connection, file)
+    keys = [(topics[entry.topic], persons[entry.assessor]) for entry in file.labellings]
+    values = [
+        {"project": project_id, "topic": topic_id, "person": person_id, **entry.values}
+        for (topic_id, person_id), entry in zip(keys, file.labellings, strict=True)
+    ]
+    yield _Rows(labelling, values)
+    with store.read() as connection:
+        query = sa.select(labelling.c.topic, labelling.c.person, labelling.c.id)
+        stored = connection.execute(query.where(labelling.c.project == project_id))
+        ids = {(row.topic, row.person): row.id for row in stored}
+    yield _Rows(
+        judgment,
+        [
+            {"labelling": ids[key], **asdict(row)}
+            for key, entry in zip(keys, file.labellings, strict=True)
+            for row in entry.judgments
+        ],
+    )
+
+
+def _candidate_rows(
+    file: ProjectFile, topics: dict[str, int], documents: dict[str, int]
+) -> list[dict[str, Any]]:
     rows = []
     for topic_key, candidates in file.candidates.items():
         ranks = {key: rank for rank, key in enumerate(candidates.prior)}
@@ -105,36 +179,16 @@ def _add_candidates(
             {"topic": topics[topic_key], "document": documents[key], "place": place, "prior": ranks.get(key)}
             for place, key in enumerate(candidates.documents)
         ]
-    if rows:
-        connection.execute(candidate.insert(), rows)
+    return rows
 
 
-def _add_labellings(
-    connection: Connection, project_id: int, file: ProjectFile, topics: dict[str, int]
-) -> None:
-    if not file.labellings:
-        return
+def _persons(connection: Connection, file: ProjectFile) -> dict[str, int]:
     persons = {}
     for assessor in dict.fromkeys(entry.assessor for entry in file.labellings):
         known = people.find_person(connection, assessor)
         account = known[0] if known else people.add_person(connection, assessor, "assessor")
         persons[assessor] = account.id
-    keys = [(topics[entry.topic], persons[entry.assessor]) for entry in file.labellings]
-    rows = [
-        {"project": project_id, "topic": topic_id, "person": person_id, **entry.values}
-        for (topic_id, person_id), entry in zip(keys, file.labellings, strict=True)
-    ]
-    connection.execute(labelling.insert(), rows)
-    query = sa.select(labelling.c.topic, labelling.c.person, labelling.c.id)
-    stored = connection.execute(query.where(labelling.c.project == project_id))
-    ids = {(row.topic, row.person): row.id for row in stored}
-    judgments = [
-        (ids[key], judgment)
-        for key, entry in zip(keys, file.labellings, strict=True)
-        for judgment in entry.judgments
-    ]
-    if judgments:
-        append_judgments(connection, judgments)
+    return persons
 
 
 def project_number(connection: Connection, name: str) -> int:

@@ -26,6 +26,8 @@ class Format(NamedTuple):
     file: str
     title: str
     write: Callable[[list[Record], FilePath], None]
+    dropped: bool = False
+    """Whether judgments that were dropped are written, too."""
 
 
 def write_top_k(records: list[Record], path: FilePath) -> None:
@@ -69,12 +71,18 @@ def write_triples(records: list[Record], path: FilePath) -> None:
 
 
 def write_jsonl(records: list[Record], path: FilePath) -> None:
-    """One JSON object per judgment with all its fields, including withdrawn judgments."""
+    """One JSON object per judgment with all its fields, including withdrawn and dropped judgments.
+
+    ``query_version`` counts the texts of the topic: 2 if the query was changed once before the judgment.
+    """
     with text_writer(path) as stream:
         for record in records:
             origin = {"query": record.topic, "assessor": record.assessor, "tool": record.task.tool}
+            dropped = record.row["state"] == "dropped"
             for judgment in record.log:
-                stream.write(json.dumps({**origin, **asdict(judgment)}, ensure_ascii=False) + "\n")
+                version = 1 + sum(change <= judgment.time for change in record.changes)
+                row = {**origin, **asdict(judgment), "query_version": version, "dropped": dropped}
+                stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def write_preferences_csv(records: list[Record], path: FilePath) -> None:
@@ -134,6 +142,6 @@ EXPORTS = {
     "triples": Format("preferences.txt", "Preference triples", write_triples),
     "preferences-csv": Format("preferences.csv", "Preferences as CSV", write_preferences_csv),
     "grades-csv": Format("grades.csv", "Grades as CSV", write_grades_csv),
-    "jsonl": Format("judgments.jsonl", "All judgments as JSON Lines", write_jsonl),
+    "jsonl": Format("judgments.jsonl", "All judgments as JSON Lines", write_jsonl, dropped=True),
 }
 """Exports by name. ``project`` (:mod:`topkit.web.bundle`) contains everything and can be imported."""

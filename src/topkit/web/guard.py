@@ -139,6 +139,7 @@ async def _entitled(request: Request) -> Visit:
     visit = await visit_of(request)
     if visit is None:
         raise HTTPException(401, "Sign in first.")
+    request.state.person = visit.person.id  # for the log
     if request.method not in SAFE_METHODS:
         check_csrf(visit, request.headers.get(CSRF_HEADER, ""))
     return visit

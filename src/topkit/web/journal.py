@@ -22,6 +22,7 @@ from sqlalchemy.engine import Connection
 
 from topkit.data.errors import InputError
 from topkit.web.judging import (
+    ClosedLabellingError,
     InvalidAnswerError,
     Judgment,
     LabellingState,
@@ -32,6 +33,7 @@ from topkit.web.judging import (
 from topkit.web.store import Store
 from topkit.web.store.judgments import append_judgments, judgments_after
 from topkit.web.store.labellings import get_task, labelling_exists, with_gold
+from topkit.web.store.lifecycle import closed_labellings
 from topkit.web.webhooks import enqueue_completed
 
 BATCH = 500
@@ -139,10 +141,13 @@ class Journal:
         replies: list[Turn | Reply | Exception] = []
         now = time.time()
         with self._store.read() as connection:
+            closed = closed_labellings(connection, {request.labelling for request in batch})
             for request in batch:
                 try:
+                    if request.judgment is not None and request.labelling in closed:
+                        raise ClosedLabellingError(closed[request.labelling])
                     replies.append(self._reply(connection, request, now, rows))
-                except (MissingLabellingError, InvalidAnswerError) as error:
+                except (MissingLabellingError, InvalidAnswerError, ClosedLabellingError) as error:
                     replies.append(error)
         if rows:
             with self._store.write() as connection:

@@ -147,6 +147,10 @@ class MissingLabellingError(Exception):
     """The labelling does not exist, or belongs to another assessor."""
 
 
+class ClosedLabellingError(Exception):
+    """The project is paused or archived, or the work was taken back."""
+
+
 class InvalidAnswerError(Exception):
     """The open question does not have this answer."""
 

@@ -32,11 +32,13 @@ def topic_of(connection: Connection, project_id: int, topic_id: int) -> RowMappi
     return existing(row if row is not None and row["project"] == project_id else None, "topic")
 
 
-def project_records(store: Store, project_id: int, cache: LabellingCache) -> list[Record]:
+def project_records(
+    store: Store, project_id: int, cache: LabellingCache, *, dropped: bool = False
+) -> list[Record]:
     """All labellings of the project, or 404."""
     with store.read() as connection:
         project_of(connection, project_id)
-        return records_of(connection, project_id, cache)
+        return records_of(connection, project_id, cache, dropped=dropped)
 
 
 def open_invitation(store: Store, token: str) -> RowMapping:

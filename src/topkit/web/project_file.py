@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from topkit.data.errors import InputError
@@ -18,7 +18,7 @@ from topkit.web.json_lines import read_records
 from topkit.web.judging import Judgment, LabellingState, ShownDocument, Task
 from topkit.web.material import check_document, check_topic
 from topkit.web.shapes import LARGEST_NUMBER, checked_name, checked_project
-from topkit.web.store.labellings import LABELLING_TOOLS
+from topkit.web.store.labellings import LABELLING_STATES, LABELLING_TOOLS
 from topkit.web.store.projects import LIMIT_OF_DOCUMENTS, Document, Topic, check_project
 
 REMEDY = "give a file that 'topkit label export --format project' has written"
@@ -53,6 +53,8 @@ class ProjectFile:
     documents: dict[str, Document] = field(default_factory=dict)
     candidates: dict[str, Candidates] = field(default_factory=dict)
     labellings: list[LabellingEntry] = field(default_factory=list)
+    versions: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    """Earlier texts of topics."""
     _labelled: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, record: dict[str, Any]) -> None:
@@ -63,6 +65,11 @@ class ProjectFile:
             topic = Topic(key, _text(record, "query"), _text(record, "description"))
             check_topic(topic)
             self.topics[key] = topic
+            for number, (query, description, until) in enumerate(record.get("versions", []), 1):
+                texts = {"query": query, "description": description}
+                old = Topic(key, _text(texts, "query"), _text(texts, "description"))
+                check_topic(old)
+                self.versions.append((key, {"version": number, **texts, "until": _number(until)}))
         elif "document" in record:
             self._add_document(record)
         elif "candidates" in record:
@@ -109,6 +116,9 @@ class ProjectFile:
             raise InputError(f"{assessor!r} has two labellings of topic {topic!r}", REMEDY)
         self._labelled.add((topic, assessor))
         values = {name: record[name] for name in LABELLING_FIELDS}
+        values["state"] = record.get("state", "open")
+        if values["state"] not in LABELLING_STATES:
+            raise InputError(f"unknown state {values['state']!r} of a labelling", REMEDY)
         if values["tool"] not in LABELLING_TOOLS:
             raise InputError(f"unknown tool {values['tool']!r}", REMEDY)
         candidates = self.candidates.get(topic)
@@ -129,7 +139,7 @@ class ProjectFile:
             documents=candidates.documents,
             prior=candidates.prior or None,
         )
-        _number(values["created"])
+        values["created"] = _number(values["created"])
         LabellingState.replay(task, judgments)
         self.labellings.append(LabellingEntry(topic, assessor, values, judgments))
 
@@ -151,7 +161,7 @@ def read_project(path: FilePath) -> ProjectFile:
                 file.add(record)
         except InputError as error:
             raise InputError(error.problem, error.remedy or REMEDY, file=path, line=line) from None
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             kind = type(error).__name__
             raise InputError(f"the record is invalid ({kind})", REMEDY, file=path, line=line) from None
     if file is None:
@@ -174,9 +184,7 @@ def _judgment(values: Any) -> Judgment:
         _text({name: getattr(judgment, name)}, name)
     if judgment.b is not None:
         _text({"b": judgment.b}, "b")
-    _number(judgment.seconds)
-    _number(judgment.time)
-    return judgment
+    return replace(judgment, seconds=_number(judgment.seconds), time=_number(judgment.time))
 
 
 def _text(record: Mapping[str, Any], name: str) -> str:
@@ -195,6 +203,7 @@ def _whole(record: Mapping[str, Any], name: str, least: int) -> int:
     return value
 
 
-def _number(value: Any) -> None:
+def _number(value: Any) -> float:
     if type(value) not in (int, float) or not math.isfinite(value):
         raise InputError(f"expected a number, got {str(value)[:40]!r}", REMEDY)
+    return float(value)

@@ -15,6 +15,7 @@ from topkit.labelling.assessors import Decisions
 from topkit.web.judging import Judgment, LabellingState, Task, counted_answers
 from topkit.web.store.judgments import judgments_of_project
 from topkit.web.store.labellings import labellings_of, tasks_of_project
+from topkit.web.store.projects import query_changes
 from topkit.web.store.quality import decisions_of
 
 CACHED_LABELLINGS = 5_000
@@ -31,6 +32,8 @@ class Record:
     lab: Labelling
     decisions: Decisions = field(default_factory=dict)
     """The settled pairs of the topic."""
+    changes: tuple[float, ...] = ()
+    """When the query was changed."""
 
     @property
     def topic(self) -> str:
@@ -77,15 +80,21 @@ class LabellingCache:
         return labelling
 
 
-def records_of(connection: Connection, project_id: int, cache: LabellingCache | None = None) -> list[Record]:
-    """Every labelling of a project."""
+def records_of(
+    connection: Connection, project_id: int, cache: LabellingCache | None = None, *, dropped: bool = False
+) -> list[Record]:
+    """Every labelling of a project; those whose judgments were dropped only if asked for."""
     cache = cache or LabellingCache()
     tasks, logs = tasks_of_project(connection, project_id), judgments_of_project(connection, project_id)
     decisions = decisions_of(connection, project_id)
+    changes = query_changes(connection, project_id)
     records = []
     for row in labellings_of(connection, project_id=project_id):
+        if row["state"] == "dropped" and not dropped:
+            continue
         task, log = tasks[row["id"]], logs.get(row["id"], [])
-        records.append(Record(row, task, log, cache.replay(task, log), decisions.get(task.topic, {})))
+        topic = decisions.get(task.topic, {}), changes.get(task.topic, ())
+        records.append(Record(row, task, log, cache.replay(task, log), *topic))
     return records
 
 

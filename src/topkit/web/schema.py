@@ -93,6 +93,7 @@ project = Table(
     *_required(Float, "created"),
     Column("instructions", Text, nullable=False, server_default=""),
     Column("gold_rate", Float, nullable=False, server_default="0"),
+    Column("state", Text, nullable=False, server_default="active"),  # or paused, archived
 )
 
 
@@ -110,6 +111,17 @@ def _material(name: str, *texts: str) -> Table:
 
 topic = _material("topic", "query", "description")
 document = _material("document", "kind", "title", "body")
+
+topic_version = Table(
+    "topic_version",
+    metadata,
+    Column("topic", ForeignKey("topic.id"), nullable=False),
+    *_required(Integer, "version"),
+    *_required(Text, "query", "description"),
+    *_required(Float, "until"),
+    PrimaryKeyConstraint("topic", "version"),
+)
+"""Earlier texts of topics that were changed when they already had judgments."""
 
 candidate = Table(
     "candidate",
@@ -131,6 +143,7 @@ labelling = Table(
     *_required(Text, "tool", "strategy"),
     *_required(Integer, "k", "seed"),
     *_required(Float, "created"),
+    Column("state", Text, nullable=False, server_default="open"),  # taken back: kept, or dropped
     UniqueConstraint("topic", "person"),  # nobody sees a query in both tools
     sqlite_autoincrement=True,  # ids are never reused: states in memory are kept by id
 )
@@ -283,6 +296,7 @@ TABLES = (
     project,
     topic,
     document,
+    topic_version,
     candidate,
     labelling,
     judgment,

@@ -11,6 +11,7 @@ import uvicorn
 from topkit.data.errors import InputError
 from topkit.web.app import create_app
 from topkit.web.auth import invitation_path
+from topkit.web.observe import log_as_json, serve_metrics
 from topkit.web.schema import person
 from topkit.web.settings import Settings
 from topkit.web.store import Store, people
@@ -31,16 +32,31 @@ def admin_link(store: Store, name: str, hours: float) -> str | None:
     return invitation_path(store.secret, row["id"], row["expires"])
 
 
-def serve(settings: Settings, host: str, port: int, admin: str, tell: Callable[[str], None]) -> None:
-    """Serve until stopped.
+def serve(
+    settings: Settings,
+    host: str,
+    port: int,
+    admin: str,
+    tell: Callable[[str], None],
+    *,
+    metrics: str | None = None,
+    json_log: bool = False,
+) -> None:
+    """Serve until stopped; ``metrics`` is the address for Prometheus.
 
     The event loop is uvloop if it is installed, else asyncio.
     """
     listener = _listen(host, port)
+    if json_log:
+        log_as_json()
     app = create_app(settings)
+    if metrics is not None:
+        serve_metrics(app.state.registry, metrics)
     shown_host = f"[{host}]" if ":" in host else host
-    url = (settings.public or f"http://{shown_host}:{listener.getsockname()[1]}").rstrip("/")
-    tell(f"labels are stored in {settings.file or 'PostgreSQL'}; serving on {url}")
+    local = f"http://{shown_host}:{listener.getsockname()[1]}"
+    url = (settings.public or local).rstrip("/")
+    reached = f", reached at {url}" if settings.public else ""
+    tell(f"labels are stored in {settings.file or 'PostgreSQL'}; serving on {local}{reached}")
     link = admin_link(app.state.store, admin, settings.invitation_hours)
     if link is not None:
         tell(f"open this link to become the admin (it works once): {url}{link}")
@@ -49,6 +65,7 @@ def serve(settings: Settings, host: str, port: int, admin: str, tell: Callable[[
         loop="auto",
         access_log=False,
         log_level="warning",
+        log_config=None if json_log else uvicorn.config.LOGGING_CONFIG,
         server_header=False,
         proxy_headers=False,  # believed only from the proxies in the settings
         timeout_graceful_shutdown=10,

@@ -23,12 +23,13 @@ from topkit.web.judging import ShownDocument, Tool
 from topkit.web.lookup import existing, project_of
 from topkit.web.project_file import read_project
 from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number, ProjectIn
-from topkit.web.store import labellings, people, projects
+from topkit.web.store import labellings, lifecycle, people, projects
 from topkit.web.store.labellings import Assignment
 from topkit.web.store.pictures import pictures_of
 from topkit.web.viewing import document_response
 
 router = APIRouter(prefix="/api/projects", tags=["projects"], responses=PROBLEMS)
+ProjectState = Literal["active", "paused", "archived"]
 Numbers = Annotated[list[Number], Field(max_length=10_000)]
 
 
@@ -38,12 +39,16 @@ class ProjectOut(ProjectIn):
     id: int
     created: float
     gold_rate: float
+    state: ProjectState
 
 
-class Instructions(Body):
-    """Instructions for assessors."""
+class ProjectChange(Body):
+    """What can change: labellings depend on the other settings. Nobody can judge in a paused project; an
+    archived one is hidden from assessors, too."""
 
-    instructions: LongText
+    name: Name | None = None
+    instructions: LongText | None = None
+    state: ProjectState | None = None
 
 
 class TopicOut(BaseModel):
@@ -127,8 +132,8 @@ def import_project(
     """Create a project with all its judgments from a file written by the export ``project``."""
     with uploaded(file) as path:
         project_file = read_project(path)
-    with store.write() as connection:
-        number = bundle.add_project(connection, project_file, name)
+    number = bundle.import_project(store, project_file, name)
+    with store.read() as connection:
         return _project_out(connection, number)
 
 
@@ -140,11 +145,11 @@ def one_project(number: Id, _: Admin, store: Stored) -> ProjectOut:
 
 
 @router.patch("/{number}")
-def instruct(number: Id, body: Instructions, _: Admin, store: Stored) -> ProjectOut:
-    """Change the instructions. The other settings cannot change, because labellings depend on them."""
+def change(number: Id, body: ProjectChange, _: Admin, store: Stored) -> ProjectOut:
+    """Rename, pause, archive or reactivate a project, or change its instructions."""
     with store.write() as connection:
         project_of(connection, number)
-        projects.set_instructions(connection, number, body.instructions)
+        lifecycle.change_project(connection, number, body.model_dump(exclude_none=True))
         return _project_out(connection, number)
 
 
@@ -203,7 +208,14 @@ def import_documents(
         with store.write() as connection:
             project_of(connection, number)
             new = projects.add_documents(connection, number, imported)
-    return _imported("documents", new, len(imported))
+            late = projects.documents_never_judged(connection, number)
+    message = _imported("documents", new, len(imported))
+    if late:
+        message.message += (
+            f" {counted(late, 'document')} will not be judged: every topic already has its documents."
+            " To have them judged, make a new topic."
+        )
+    return message
 
 
 @router.get("/{number}/documents/{document}", response_class=Response)

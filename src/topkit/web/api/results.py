@@ -106,7 +106,8 @@ def export(number: Id, export: ExportName, _: Admin, store: Stored, cache: Cache
         else:
             export_format = EXPORTS[export]
             name, path = export_format.file, Path(folder.name) / export_format.file
-            export_format.write(project_records(store, number, cache), path)
+            records = project_records(store, number, cache, dropped=export_format.dropped)
+            export_format.write(records, path)
     except Exception:
         folder.cleanup()
         raise

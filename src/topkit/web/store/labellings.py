@@ -18,6 +18,8 @@ from topkit.web.schema import candidate, document, gold, judgment, labelling, pe
 from topkit.web.store.projects import settle_candidates
 
 LABELLING_TOOLS = ("pairs", "grades")
+LABELLING_STATES = ("open", "kept", "dropped")
+"""Open, or taken back, with judgments that count or do not count any more."""
 
 
 class Assignment(NamedTuple):
@@ -31,13 +33,16 @@ class Assignment(NamedTuple):
 def assign(connection: Connection, project_id: int, assignments: Iterable[Assignment]) -> int:
     """Create the labellings that do not exist yet. Returns how many are new."""
     settings = connection.execute(sa.select(project).where(project.c.id == project_id)).mappings().one()
-    tools = {
-        (row.topic, row.person): row.tool
-        for row in connection.execute(sa.select(labelling).where(labelling.c.project == project_id))
-    }
+    if settings["state"] == "archived":
+        raise InputError("the project is archived", "make it active first")
+    present = connection.execute(sa.select(labelling).where(labelling.c.project == project_id)).all()
+    tools = {(row.topic, row.person): row.tool for row in present}
+    closed = {(row.topic, row.person) for row in present if row.state != "open"}
     rows = []
     for assignment in assignments:
         tool = tools.get((assignment.topic, assignment.person))
+        if (assignment.topic, assignment.person) in closed:
+            raise InputError("the work of this person on this topic was taken back", "reopen it instead")
         if tool == assignment.tool:
             continue
         if tool is not None:
@@ -84,7 +89,10 @@ def unassign(connection: Connection, labelling_id: int) -> bool:
 def labellings_of(
     connection: Connection, *, project_id: int | None = None, person_id: int | None = None
 ) -> list[RowMapping]:
-    """Labellings with their topic, the assessor's name, and the last sequence number."""
+    """Labellings with their topic, the assessor's name, and the last sequence number.
+
+    Those of a person are the ones that they can continue; those of a project are all of them.
+    """
     last = sa.select(sa.func.max(judgment.c.seq)).where(judgment.c.labelling == labelling.c.id)
     query = (
         sa.select(
@@ -94,6 +102,7 @@ def labellings_of(
             topic.c.description,
             person.c.name.label("assessor"),
             project.c.name.label("project_name"),
+            project.c.state.label("project_state"),
             sa.func.coalesce(last.scalar_subquery(), 0).label("seq"),
         )
         .join(topic, topic.c.id == labelling.c.topic)
@@ -105,6 +114,7 @@ def labellings_of(
         query = query.where(labelling.c.project == project_id)
     if person_id is not None:
         query = query.where(labelling.c.person == person_id)
+        query = query.where(labelling.c.state == "open", project.c.state != "archived")
     return list(connection.execute(query).mappings())
 
 

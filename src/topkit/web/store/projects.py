@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.errors import InputError
 from topkit.labelling.strategies import PAIRWISE
-from topkit.web.schema import candidate, document, labelling, project, topic
+from topkit.web.schema import candidate, document, judgment, labelling, project, topic, topic_version
 from topkit.web.store.engine import insert_one
 
 TOOLS = ("pairs", "grades", "both")
@@ -40,8 +40,9 @@ class Document(NamedTuple):
 
 
 def all_projects(connection: Connection) -> list[RowMapping]:
-    """All projects, sorted by name."""
-    return list(connection.execute(sa.select(project).order_by(project.c.name)).mappings())
+    """All projects, sorted by name; archived ones last."""
+    order = sa.case((project.c.state == "archived", 1), else_=0)
+    return list(connection.execute(sa.select(project).order_by(order, project.c.name)).mappings())
 
 
 def get_project(connection: Connection, number: int) -> RowMapping | None:
@@ -51,15 +52,16 @@ def get_project(connection: Connection, number: int) -> RowMapping | None:
 
 def add_project(connection: Connection, name: str, **values: Any) -> int:
     """Add a project with its settings: k, strategy, tools, seed, instructions."""
-    if connection.scalar(sa.select(project.c.id).where(project.c.name == name)) is not None:
-        raise InputError(f"a project with the name {name!r} already exists", "choose another name")
+    check_name_is_free(connection, name)
     check_project(values)
     return insert_one(connection, project, {"name": name, "created": time.time(), **values})
 
 
-def set_instructions(connection: Connection, number: int, text: str) -> None:
-    """Change the instructions for assessors."""
-    connection.execute(project.update().where(project.c.id == number).values(instructions=text))
+def check_name_is_free(connection: Connection, name: str, number: int | None = None) -> None:
+    """Raise an error if another project than ``number`` has the name."""
+    owner = connection.scalar(sa.select(project.c.id).where(project.c.name == name))
+    if owner not in (None, number):
+        raise InputError(f"a project with the name {name!r} already exists", "choose another name")
 
 
 def check_project(values: Mapping[str, Any]) -> None:
@@ -93,17 +95,56 @@ def get_topic(connection: Connection, number: int) -> RowMapping | None:
 
 def add_topics(connection: Connection, number: int, topics: Iterable[Topic]) -> int:
     """Add topics; one that exists (same key) gets the new texts. Returns how many are new."""
-    existing = ids_by_key(connection, topic, number)
-    new = []
+    rows = connection.execute(sa.select(topic).where(topic.c.project == number))
+    existing = {row.key: row for row in rows}
+    new, changed = [], []
     for key, query, description in topics:
-        if key in existing:
-            changed = {"query": query, "description": description}
-            connection.execute(topic.update().where(topic.c.id == existing[key]).values(changed))
-        else:
+        row = existing.get(key)
+        if row is None:
             new.append({"project": number, "key": key, "query": query, "description": description})
+        elif (row.query, row.description) != (query, description):
+            changed.append({"topic_id": row.id, "query": query, "description": description})
+    if changed:
+        keep_versions(connection, [row["topic_id"] for row in changed])
+        connection.execute(topic.update().where(topic.c.id == sa.bindparam("topic_id")), changed)
     if new:
         connection.execute(topic.insert(), new)
     return len(new)
+
+
+def keep_versions(connection: Connection, topic_ids: list[int]) -> None:
+    """Keep the present text of those topics that have judgments, before it changes."""
+    judged = sa.select(labelling.c.topic).join(judgment, judgment.c.labelling == labelling.c.id)
+    rows = connection.execute(sa.select(topic).where(topic.c.id.in_(topic_ids), topic.c.id.in_(judged))).all()
+    counted = sa.select(topic_version.c.topic, sa.func.count()).group_by(topic_version.c.topic)
+    counts = {row[0]: row[1] for row in connection.execute(counted)}
+    texts = [
+        {
+            "topic": row.id,
+            "version": counts.get(row.id, 0) + 1,
+            "query": row.query,
+            "description": row.description,
+            "until": time.time(),
+        }
+        for row in rows
+    ]
+    if texts:
+        connection.execute(topic_version.insert(), texts)
+
+
+def versions_of(connection: Connection, topic_id: int) -> list[RowMapping]:
+    """Earlier texts of a topic, oldest first."""
+    query = sa.select(topic_version).where(topic_version.c.topic == topic_id)
+    return list(connection.execute(query.order_by(topic_version.c.version)).mappings())
+
+
+def query_changes(connection: Connection, number: int) -> dict[int, tuple[float, ...]]:
+    """When the topics of a project were changed after they had judgments, by topic."""
+    query = sa.select(topic_version.c.topic, topic_version.c.until).join_from(topic_version, topic)
+    changes: dict[int, tuple[float, ...]] = {}
+    for topic_id, until in connection.execute(query.where(topic.c.project == number)):
+        changes[topic_id] = (*changes.get(topic_id, ()), until)
+    return changes
 
 
 # -- documents ---------------------------------------------------------------------------------------------
@@ -130,10 +171,11 @@ def add_documents(connection: Connection, number: int, documents: Sequence[Docum
             "make several projects",
         )
     new: dict[str, dict[str, Any]] = {}
+    changed = []
     for key, kind, title, body, _ in documents:
         values = {"kind": kind, "title": title, "body": body}
         if key in existing:
-            connection.execute(document.update().where(document.c.id == existing[key]).values(values))
+            changed.append({"document_id": existing[key], **values})
         elif key not in new:
             new[key] = {"project": number, "key": key, **values}
         elif (kind, body) != (
@@ -141,6 +183,8 @@ def add_documents(connection: Connection, number: int, documents: Sequence[Docum
             new[key]["body"],
         ):  # the same page may be listed for two topics
             raise InputError(f"document {key!r} appears twice with different texts", "use each id once")
+    if changed:
+        connection.execute(document.update().where(document.c.id == sa.bindparam("document_id")), changed)
     if new:
         connection.execute(document.insert(), list(new.values()))
     by_topic: dict[str, dict[str, None]] = {}
@@ -193,6 +237,16 @@ def _set_candidates(connection: Connection, topic_id: int, new: list[int], *, pr
     if rows:
         connection.execute(candidate.insert(), rows)
     return len(order) - len(old)
+
+
+def documents_never_judged(connection: Connection, number: int) -> int:
+    """How many documents came too late: every topic has its documents, and these are not among them."""
+    of_project = sa.select(topic.c.id).where(topic.c.project == number)
+    open_topics = of_project.where(~sa.exists().where(candidate.c.topic == topic.c.id))
+    if connection.scalar(of_project.limit(1)) is None or connection.scalar(open_topics.limit(1)) is not None:
+        return 0
+    unused = ~sa.exists().where(candidate.c.document == document.c.id)
+    return connection.scalar(sa.select(sa.func.count()).where(document.c.project == number, unused)) or 0
 
 
 def settle_candidates(connection: Connection, number: int, topics: Iterable[int]) -> None:

@@ -1,0 +1,120 @@
+"""Large projects in the labelling app. ``python -m bench.web_pages [--documents 200000] [sqlite|postgresql]``
+
+Imports a project with many documents while an assessor judges in another one, then times the pages. Prints
+the time of the import, the longest time that a judgment took meanwhile, and the time of the home page for an
+admin and for an assessor, at the first and at the second visit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from threading import Thread
+
+from tests.support.web_world import Actor, World, entry, tasks
+
+from bench.web import KINDS, database
+from topkit.web.settings import Settings
+
+TOPIC_SIZE = 50
+"""Documents per topic."""
+TASKS = 20
+"""Topics of the assessor whose pages are timed."""
+
+
+def write_project(path: Path, documents: int) -> None:
+    """A project with this many documents, of which each topic has fifty."""
+    settings = {"name": "large", "k": 10, "strategy": "adaptive", "tools": "pairs", "seed": 0}
+    topics = documents // TOPIC_SIZE
+    with path.open("w") as stream:
+
+        def add(record: dict[str, object]) -> None:
+            stream.write(json.dumps(record) + "\n")
+
+        add({"project": {**settings, "instructions": ""}, "version": 1})
+        for i in range(topics):
+            add({"topic": f"q{i}", "query": f"query {i}", "description": ""})
+        for i in range(documents):
+            add({"document": f"d{i}", "kind": "text", "title": f"title {i}", "body": "words " * 20})
+        for i in range(topics):
+            keys = [f"d{TOPIC_SIZE * i + j}" for j in range(TOPIC_SIZE)]
+            add({"candidates": f"q{i}", "documents": keys, "prior": []})
+
+
+class Judge(Thread):
+    """Judges until stopped, and notes how long each judgment took."""
+
+    def __init__(self, actor: Actor) -> None:
+        super().__init__()
+        self.actor, self.times, self.stopped = actor, list[float](), False
+
+    def run(self) -> None:
+        for labelling in tasks(self.actor):
+            path = f"/api/labellings/{labelling}"
+            turn = self.actor.get(path).json()
+            while turn["question"] is not None and not self.stopped:
+                start = time.perf_counter()
+                turn = self.actor.post(f"{path}/answers", entry(turn, "a")).json()["turn"]
+                self.times.append(time.perf_counter() - start)
+                time.sleep(0.02)
+
+
+def seconds(actor: Actor, path: str) -> float:
+    start = time.perf_counter()
+    reply = actor.get(path)
+    assert reply.status_code == 200, reply.text
+    return time.perf_counter() - start
+
+
+def measure(address: str, path: Path, documents: int) -> None:
+    with World(Settings(address, upload_bytes=1 << 30)) as world:
+        ann, bob = world.person("ann"), world.person("bob")
+        for _ in range(60):
+            world.project(ann, strategy="heap", k=8)
+        judge = Judge(world.signed_in("ann"))
+        judge.start()
+        start = time.perf_counter()
+        reply = world.admin.upload("/api/projects/import", path.read_bytes(), "p.jsonl")
+        imported = time.perf_counter() - start
+        judge.stopped = True
+        judge.join()
+        assert reply.status_code == 201, reply.text
+        number = reply.json()["id"]
+        print(
+            f"import of {documents:,} documents: {imported:.1f} s; meanwhile {len(judge.times)} judgments, "
+            f"median {1000 * median(judge.times):.0f} ms, longest {1000 * max(judge.times):.0f} ms",
+            flush=True,
+        )
+        topics = [row["id"] for row in world.admin.get(f"/api/projects/{number}/topics").json()[:TASKS]]
+        plan = {"mode": "overlap", "people": [bob.number], "topics": topics, "copies": 1}
+        start = time.perf_counter()
+        assert world.admin.post(f"/api/projects/{number}/assignments", plan).status_code == 201
+        print(f"assignment of {TASKS} topics: {time.perf_counter() - start:.2f} s", flush=True)
+        pages = [(world.admin, "/", "home page of an admin"), (bob, "/", f"home page with {TASKS} tasks")]
+        pages.append((world.admin, f"/projects/{number}", "dashboard"))
+        pages.append((world.admin, f"/projects/{number}/material", "material"))
+        for actor, page, name in pages:
+            first, second = seconds(actor, page), seconds(actor, page)
+            print(f"{name}: {first:.3f} s at the first visit, {second:.3f} s at the second", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], help="databases; all of them by default")
+    parser.add_argument("--documents", type=int, default=200_000)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "project.jsonl"
+        write_project(path, chosen.documents)
+        for kind in chosen.kinds or KINDS:
+            print(kind, flush=True)
+            with database(kind) as address:
+                measure(address, path, chosen.documents)
+
+
+if __name__ == "__main__":
+    main()

@@ -40,6 +40,7 @@ def serve(
     ] = False,
     upload_mb: Annotated[int, Option(min=1, help="Largest file to import, in MB.")] = 64,
     exports: Annotated[Path | None, Option(help="Folder for exports on a schedule.")] = None,
+    models: Annotated[bool, Option("--models", help="Let chat models judge as assessors.")] = False,
 ) -> None:
     """Serve the labelling app. The first run creates the database and prints a one-time admin link.
 
@@ -47,7 +48,7 @@ def serve(
     """
     from dataclasses import replace
 
-    settings = replace(_settings(database), https=https, upload_bytes=upload_mb << 20, exports=exports)
+    settings = replace(_settings(database), https=https, upload_bytes=upload_mb << 20, exports=exports, models=models)
     from topkit.web.serve import serve as run
 
     run(settings, host, port, admin, public, lambda text: print(text, flush=True))

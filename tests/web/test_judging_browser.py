@@ -167,6 +167,7 @@ def test_documents_scroll_by_keyboard_and_keys_work_after_a_click(
     # with the keyboard in the frame: it scrolls by itself, and ← still answers
     show(page, documents(world, project)["text"])
     page.wait_for_timeout(150)
+    page.evaluate("byTab = true")  # as if the person had reached the frame with Tab
     page.locator("#frame-a iframe").focus()
     page.keyboard.press("End")
     wait_until(page, f"({top})() > 200")

@@ -11,7 +11,6 @@ import sqlalchemy as sa
 
 from tests.support.web_world import ORDER, Actor, World, entry, label_all, tasks
 from topkit.labelling import Question, SimulatedAssessor
-from topkit.web.dashboard.gold_scores import wilson_interval
 from topkit.web.gold import GoldQuestion, due
 from topkit.web.schema import audit, judgment
 
@@ -145,13 +144,6 @@ def test_gold_for_grades_and_from_a_file(world: World) -> None:
     number = world.admin.get(path).json()[0]["id"]
     assert world.admin.call("DELETE", f"{path}/{number}").status_code == 200
     assert world.admin.call("DELETE", f"{path}/{number}").status_code == 404
-
-
-def test_the_wilson_interval() -> None:
-    """statsmodels 0.14: proportion_confint(count, nobs, method="wilson")."""
-    for right, count, low, high in ((9, 10, 0.5958, 0.9821), (0, 5, 0.0, 0.4345), (50, 100, 0.4038, 0.5962)):
-        found = wilson_interval(right, count)
-        assert found == pytest.approx((low, high), abs=1e-4)
 
 
 def disagreeing(world: World) -> tuple[int, Actor, Actor]:

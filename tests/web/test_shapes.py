@@ -37,7 +37,7 @@ def test_a_judgment_is_the_request_body_and_the_row(world: World) -> None:
 
 def test_the_api_describes_the_judgment_with_the_answers_of_the_kernel(world: World) -> None:
     schemas = world.app.openapi()["components"]["schemas"]
-    assert schemas["Judgment"]["properties"]["answer"]["enum"] == [*ANSWERS, *GRADES]
+    assert schemas["Judgment"]["properties"]["answer"]["enum"] == [*ANSWERS, *GRADES, "skip"]
     assert "time" not in schemas["Judgment"]["properties"]
     assert set(schemas["Turn"]["properties"]) == {field.name for field in fields(Turn)}
 

@@ -54,6 +54,7 @@ def serve(
         str | None, Option(help="Also serve metrics for Prometheus here, for example on 127.0.0.1:9101.")
     ] = None,
     log: Annotated[str, Option(help="text: warnings only; json: also one JSON line per request.")] = "text",
+    models: Annotated[bool, Option("--models", help="Let chat models judge as assessors.")] = False,
 ) -> None:
     """Serve the labelling app. The first run creates the database and prints a one-time admin link.
 
@@ -74,6 +75,7 @@ def serve(
         proxies=tuple(proxy or ()),
         upload_bytes=upload_mb << 20,
         exports=exports,
+        models=models,
     )
     from topkit.web.serve import serve as run
 

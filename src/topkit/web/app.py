@@ -18,12 +18,25 @@ from starlette.exceptions import HTTPException
 
 from topkit.data.errors import InputError
 from topkit.version import __version__
-from topkit.web.api import labellings, lifecycle, pictures, programs, projects, quality, results, session
+from topkit.web.api import (
+    labellings,
+    learning,
+    lifecycle,
+    models,
+    pictures,
+    programs,
+    projects,
+    quality,
+    results,
+    session,
+)
 from topkit.web.background import Background
 from topkit.web.guard import SCHEME, Sessions, Someone, Stored
 from topkit.web.headers import Shield
 from topkit.web.journal import Journal
 from topkit.web.judging import ClosedLabellingError, InvalidAnswerError, MissingLabellingError
+from topkit.web.learning import Learning
+from topkit.web.models import work_for_models
 from topkit.web.observe import Observer, make_registry
 from topkit.web.oidc import Client, Provider
 from topkit.web.pages import error_page, routers
@@ -45,13 +58,16 @@ def create_app(settings: Settings) -> FastAPI:
     jobs: list[Callable[[], object]] = [partial(deliver_due, store)]
     if settings.exports is not None:
         jobs.append(partial(write_due, store, settings.exports, cache))
-    background = Background(jobs)
+    if settings.models:
+        jobs.append(partial(work_for_models, store, journal))
+    background, trainer = Background(jobs), Learning(store, cache)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         background.start()
         yield
         background.close()
+        trainer.close()
         journal.close()
         store.close()
 
@@ -67,10 +83,12 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.settings, app.state.store, app.state.journal = settings, store, journal
     app.state.sessions, app.state.cache = Sessions(store, settings.session_cache_seconds), cache
+    app.state.learning = trainer
     client = Client.from_environment()
     app.state.oidc = None if client is None else Provider(client, store.secret)
     # Judgments first: routes are tried in order.
-    for part in (labellings, session, projects, results, quality, lifecycle, pictures, programs):
+    parts = (labellings, session, projects, results, quality, lifecycle, pictures, programs, models, learning)
+    for part in parts:
         app.include_router(part.router)
     for router in routers:
         app.include_router(router, include_in_schema=False)

@@ -138,7 +138,7 @@ class Provider:
         jwt = require("jwt", "oidc")
         values, keys = self._configured()
         try:
-            key = keys.get_signing_key_from_jwt(token)
+            key = _signing_key(jwt, keys, token)
             claims: dict[str, Any] = jwt.decode(
                 token,
                 key.key,
@@ -176,6 +176,16 @@ class Provider:
         if values["issuer"].rstrip("/") != self.client.issuer:
             raise SignInError("The sign-in provider names another issuer.")
         return values
+
+
+def _signing_key(jwt: Any, keys: Any, token: str) -> Any:
+    """The key that the token names; a provider with a single key need not name it."""
+    if "kid" in jwt.get_unverified_header(token):
+        return keys.get_signing_key_from_jwt(token)
+    (only, *others) = keys.get_jwk_set().keys
+    if others:
+        raise jwt.PyJWKClientError("the token does not name its key")
+    return only
 
 
 def person_of(connection: Connection, client: Client, claims: Mapping[str, Any]) -> Person:

@@ -287,6 +287,53 @@ export_schedule = Table(
 
 PROGRAMS = (api_token, identity, webhook, delivery, export_schedule)
 
+# -- models beside people -----------------------------------------------------------------------------------
+model = Table(
+    "model",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _part_of("project"),
+    _part_of("person"),
+    *_required(Text, "name", "url", "model", "key_variable", "problem"),
+    *_required(Float, "sure", "check", "next"),
+    *_required(Integer, "budget", "requests"),
+    *_required(Boolean, "active", "suggest"),
+    UniqueConstraint("project", "name"),
+)
+"""Chat models that judge in a project; ``person`` is their account, which cannot sign in."""
+
+model_answer = Table(
+    "model_answer",
+    metadata,
+    _part_of("labelling"),
+    *_required(Integer, "seq"),
+    Column("confidence", Float),
+    PrimaryKeyConstraint("labelling", "seq"),
+)
+"""How sure a model was of an answer."""
+
+MODELS = (model, model_answer)
+
+# -- learning -----------------------------------------------------------------------------------------------
+feature_file = Table(
+    "feature_file",
+    metadata,
+    Column("project", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
+    *_required(Text, "content"),
+)
+"""Uploaded features of a project, as LETOR text."""
+
+learned = Table(
+    "learned",
+    metadata,
+    Column("project", ForeignKey("project.id", ondelete="CASCADE"), primary_key=True),
+    *_required(Float, "time"),
+    *_required(Text, "content", "problem"),
+)
+"""What was learned last from a project."""
+
+LEARNING = (feature_file, learned)
+
 TABLES = (
     meta,
     person,
@@ -302,5 +349,7 @@ TABLES = (
     judgment,
     *QUALITY,
     *PROGRAMS,
+    *MODELS,
+    *LEARNING,
 )
 """Every table; a table comes after those that it references."""

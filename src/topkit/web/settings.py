@@ -32,6 +32,8 @@ class Settings:
     proxies: tuple[str, ...] = ()
     upload_bytes: int = 64 << 20
     """The largest file that may be imported."""
+    models: bool = False
+    """Whether chat models may judge as assessors."""
     exports: Path | None = None
     """The folder for exports on a schedule; None turns them off."""
     body_bytes: int = 1 << 20

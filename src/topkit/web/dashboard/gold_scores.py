@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
+from topkit.labelling.judges.routing import wilson
 from topkit.web.gold import GoldQuestion, unmarked
 from topkit.web.judging import SKIP, standing_answers
 from topkit.web.records import Record
@@ -79,18 +79,6 @@ def _score(assessor: str, rows: list[tuple[float, bool]]) -> GoldScore:
         last = outcomes[max(0, end - WINDOW) : end]
         moving.append(sum(last) / len(last))
     right, count = sum(outcomes), len(outcomes)
-    low, high = wilson_interval(right, count)
+    low, high = wilson(right, count)
     times = [time for time, _ in rows]
     return GoldScore(assessor, count, right, right / count, low, high, moving[-1], times, moving)
-
-
-def wilson_interval(right: int, count: int, z: float = 1.959964) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson 1927).
-
-    >>> [round(end, 3) for end in wilson_interval(9, 10)]
-    [0.596, 0.982]
-    """
-    share = right / count
-    middle = (share + z * z / (2 * count)) / (1 + z * z / count)
-    spread = z / (1 + z * z / count) * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return max(0.0, middle - spread), min(1.0, middle + spread)

@@ -3,6 +3,8 @@
 from topkit.web.pages.admin import router as admin_router
 from topkit.web.pages.assessor import router as assessor_router
 from topkit.web.pages.forms import router as forms_router
+from topkit.web.pages.learning import router as learning_router
+from topkit.web.pages.models import router as models_router
 from topkit.web.pages.oidc import router as oidc_router
 from topkit.web.pages.programs import router as programs_router
 from topkit.web.pages.quality import router as quality_router
@@ -16,6 +18,8 @@ routers = (
     results_router,
     quality_router,
     programs_router,
+    models_router,
+    learning_router,
     oidc_router,
 )
 

@@ -22,6 +22,7 @@ from topkit.web.records import LabellingCache
 from topkit.web.shapes import Id
 from topkit.web.store import labellings, projects
 from topkit.web.store.judgments import judgments_after
+from topkit.web.store.models import models_of
 from topkit.web.store.pictures import pictures_of
 from topkit.web.viewing import markdown_html
 
@@ -97,9 +98,19 @@ def label(request: Request, number: Id, visit: SomeoneVisit, store: Stored) -> R
             raise HTTPException(404, "There is no such labelling in your work.")
         topic = projects.get_topic(connection, task.topic)
         project = projects.get_project(connection, task.project)
+        suggests = any(row["suggest"] for row in models_of(connection, task.project))
         instructions = "" if project is None else str(project["instructions"])
         guide = Markup(markdown_html(instructions, pictures_of(connection, task.project)))  # noqa: S704 - safe HTML
-    response = page(request, f"{task.tool}.html", visit, task=task, topic=topic, project=project, guide=guide)
+    response = page(
+        request,
+        f"{task.tool}.html",
+        visit,
+        task=task,
+        topic=topic,
+        project=project,
+        guide=guide,
+        suggests=suggests,
+    )
     has_urls = any(document.kind == "url" for document in task.documents.values())
     response.headers["content-security-policy"] = URL_POLICY if has_urls else PAGE_POLICY
     return response

@@ -89,3 +89,34 @@ def lines(rows: Mapping[str, Sequence[float]]) -> Markup:
     said = "; ".join(f"{escape(name)}: {100 * values[-1]:.0f} %" for name, values in rows.items())
     head = f'<svg class="chart" role="img" viewBox="0 0 {WIDTH} {height + 24}" aria-label="{said}">'
     return Markup(f"{head}{''.join(parts)}</svg>")  # noqa: S704 - every name is escaped above
+
+
+def curve(points: Sequence[tuple[int, float, float, float]]) -> Markup:
+    """A learning curve: (number of topics, value, lower end, upper end), values from 0.5 to 1."""
+    if not points:
+        return Markup("")
+    height, left, width, lowest = 150, 44, WIDTH - 90, min(0.5, *(low for _, _, low, _ in points))
+    last = max(count for count, *_ in points)
+
+    def x(count: float) -> float:
+        return round(left + width * count / last, 1)
+
+    def y(value: float) -> float:
+        return round(10 + height * (1 - value) / (1 - lowest), 1)
+
+    parts = [
+        f'<line class="rail" x1="{left}" y1="{y(value)}" x2="{left + width}" y2="{y(value)}"/>'
+        f'<text class="name" x="{left - 6}" y="{y(value) + 4}">{100 * value:.0f} %</text>'
+        for value in (lowest, (1 + lowest) / 2, 1.0)
+    ]
+    path = " ".join(f"{x(count)},{y(value)}" for count, value, *_ in points)
+    parts.append(f'<g class="line"><polyline points="{path}"/>')
+    for count, value, low, high in points:
+        parts.append(
+            f'<line x1="{x(count)}" y1="{y(low)}" x2="{x(count)}" y2="{y(high)}"/>'
+            f'<circle cx="{x(count)}" cy="{y(value)}" r="3"/>'
+            f'<text class="middle" x="{x(count)}" y="{height + 28}">{count}</text>'
+        )
+    said = "; ".join(f"{count}: {100 * value:.1f} %" for count, value, *_ in points)
+    head = f'<svg class="chart" role="img" viewBox="0 0 {WIDTH} {height + 36}" aria-label="{said}">'
+    return Markup(f"{head}{''.join(parts)}</g></svg>")  # noqa: S704 - only numbers

@@ -101,6 +101,7 @@ async function send(request) {
         showNotice(response.ok ? "" : _(reply.message));
         busy = false;
         show(reply.turn);
+        if (response.ok && reply.outcome === "saved" && request.path === "answers") suggest(request.body);
         showStatus(response.ok && reply.outcome === "saved" ? describe(reply.turn) : reply.message);
         return;
       }
@@ -275,6 +276,16 @@ byId("remark").addEventListener("close", () => {
   if (byId("remark").returnValue === "send") byId("remark-text").value = "";
   byId("remark-flag").checked = false;
 });
+
+// What a model says about the question that was just answered, if the project shows that; never before the answer.
+async function suggest({ a, b, answer: given }) {
+  if (!("suggests" in tool.dataset) || !b || given === "skip") return;
+  const response = await callApi("GET", `${api}/suggestion?${new URLSearchParams({ a, b })}`).catch(() => null);
+  const said = response && response.ok ? await response.json() : null;
+  if (!said) return;
+  const side = said.prefers === null ? _("about the same") : said.prefers === a ? _("left is better") : _("right is better");
+  showNotice(_("The model {name} says about the last question: {side}. Undo (U) if you change your mind.", { name: said.model, side }));
+}
 
 function showGuide(open) {
   const guide = byId("guide");

@@ -146,3 +146,8 @@ def test_optuna_searches_the_settings_of_the_estimator() -> None:
     study.optimize(objective, n_trials=4)
     estimator = RankingEstimator("listnet", **study.best_params).fit(X, Y, qid=QID)
     assert estimator.score(X, Y, qid=QID) == study.best_value
+
+
+def test_a_search_without_metadata_routing_says_how_to_enable_it() -> None:
+    with pytest.raises(tk.InputError, match=r"sklearn\.set_config\(enable_metadata_routing=True\)"):
+        ranking_scorer("ndcg@5")(RankingEstimator("listnet"), np.ones((2, 1)), np.array([0, 1]))

@@ -38,7 +38,8 @@ def page(request: Request, name: str, visit: Visit | None, status: int = 200, **
     csrf = "" if visit is None else visit.csrf
     me = None if visit is None else visit.person
     templates = _templates(language_of(request).code)
-    return templates.TemplateResponse(request, name, {"me": me, "csrf": csrf, **values}, status)
+    shared = {"me": me, "csrf": csrf, "root": request.scope.get("root_path", "")}
+    return templates.TemplateResponse(request, name, {**shared, **values}, status)
 
 
 def own_path(path: str) -> str:
@@ -54,6 +55,8 @@ def own_path(path: str) -> str:
 def error_page(request: Request, status: int, detail: str) -> Response:
     """A page that explains a problem; without a session, a redirect to the sign-in form."""
     if status == 401:
-        asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        asked = request.url.path.removeprefix(request.scope.get("root_path", "")) + (
+            f"?{request.url.query}" if request.url.query else ""
+        )
         return RedirectResponse("/login" if asked == "/" else f"/login?{urlencode({'next': asked})}", 303)
     return page(request, "error.html", None, status, detail=language_of(request).text(detail))

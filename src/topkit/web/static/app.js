@@ -2,6 +2,7 @@
 "use strict";
 
 const csrf = document.body.dataset.csrf;
+const root = document.body.dataset.root; // the path of the app on its host, "" if it has the host for itself
 const words = JSON.parse(document.getElementById("words").textContent);
 
 // The translation of a message, with its values: _("{count} left", { count: 3 }). English if there is none.
@@ -20,7 +21,7 @@ async function callApi(method, url, body) {
   const headers = { "X-CSRF-Token": csrf };
   const hasFiles = body instanceof FormData;
   if (body !== undefined && !hasFiles) headers["Content-Type"] = "application/json";
-  return fetch(url, {
+  return fetch(root + url, {
     method,
     headers,
     body: body === undefined || hasFiles ? body : JSON.stringify(body),
@@ -73,7 +74,7 @@ async function submit(form, submitter) {
     }
     sessionStorage.setItem("message", reply.message || "");
     const next = form.dataset.next;
-    if (next) location.assign(next.replace("{id}", reply.id));
+    if (next) location.assign(root + next.replace("{id}", reply.id));
     else location.reload();
   } catch {
     showStatus(_("Cannot reach the server. Nothing was changed; try again."), true);

@@ -22,7 +22,7 @@ function showGlance(card, state) {
 
 const live = document.getElementById("live");
 if (live) {
-  const source = new EventSource(live.dataset.url);
+  const source = new EventSource(root + live.dataset.url);
   source.addEventListener("glance", (event) => {
     showGlance(live, JSON.parse(event.data));
     live.dataset.updates = Number(live.dataset.updates || 0) + 1;
@@ -33,7 +33,7 @@ if (live) {
 (async function fillCards() {
   for (const card of document.querySelectorAll("[data-glance]")) {
     try {
-      const response = await fetch(card.dataset.glance, { credentials: "same-origin", cache: "no-store" });
+      const response = await fetch(root + card.dataset.glance, { credentials: "same-origin", cache: "no-store" });
       if (response.ok) showGlance(card, await response.json());
     } catch {
       return; // no connection: the cards stay as they are

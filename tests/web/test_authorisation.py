@@ -228,7 +228,9 @@ def test_pages_do_nothing_that_the_openapi_does_not_describe(world: World) -> No
         text = template.read_text()
         used |= set(re.findall(r'data-method="(\w+)" data-url="([^"]+)"', text))
         used |= {("GET", link) for link in re.findall(r'href="(/api[^"]+)"', text)}
-        assert text.count("<form") == text.count("data-url=")
+        changing = [tag for tag in re.findall(r"<form[^>]*>", text) if 'method="get"' not in tag]
+        changing = [tag for tag in changing if 'method="dialog"' not in tag]  # a dialog sends nothing
+        assert all("data-url=" in tag for tag in changing)
     script = (folder / "static" / "label.js").read_text()
     for method, path in re.findall(r'callApi\("(\w+)", (?:`\$\{api\}([^`]*)`|api\b)', script):
         paths = (
@@ -236,7 +238,7 @@ def test_pages_do_nothing_that_the_openapi_does_not_describe(world: World) -> No
             if "request" in path
             else [path]
         )
-        used |= {(method, f"/api/labellings/{{}}{one}") for one in paths}
+        used |= {(method, f"/api/labellings/{{}}{one.split('?')[0]}") for one in paths}
     called = {f"{method} {re.sub(r'{{.*?}}', '{}', path)}" for method, path in used}
     called = {re.sub(r"exports/\w+$", "exports/{}", one) for one in called}
     assert len(called) > 20

@@ -1,4 +1,4 @@
-"""Learning from the app: features of texts or uploaded, the curve on held-out topics, the prior of new topics."""
+"""Learning from the app: features, the curve on held-out topics, the prior of new topics."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = ["oak", "elm", "fir", "ash", "yew", "bay", "fig", "nut", "box", "may", "
 
 def amount(topic: int, document: int) -> int:
     """How often the word of the topic occurs in a document: the more, the better it is."""
-    return (document * 3 + topic) % 6
+    return (document * 5 + topic) % 6
 
 
 def material() -> tuple[str, str]:

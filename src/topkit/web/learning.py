@@ -2,8 +2,8 @@
 
 Features come from an uploaded LETOR file, or are computed from the texts of the documents. The ranker is
 fitted to the preferences that the answers of complete topics state or imply, as in :mod:`topkit.loop`, and is
-measured by how many answers on topics that it has not seen it predicts. Rankers and features need Numba, which the app
-does not import at its start; so they are imported where they are used, in a thread of their own.
+measured by how many answers on topics that it has not seen it predicts. Rankers and features need Numba,
+which the app does not import at its start; so they are imported where they are used, in a thread.
 """
 
 from __future__ import annotations
@@ -280,6 +280,7 @@ def rank_new_topics(store: Store, project: int, cache: LabellingCache) -> int:
             rows = slice(int(queries.ptr[number]), int(queries.ptr[number + 1]))
             if str(qid) in new:
                 best = np.argsort(-scores[rows], kind="stable")
-                orders[str(qid)] = [str(name) for name in names[rows][best]]
+                own = names[rows].tolist()
+                orders[str(qid)] = [str(own[i]) for i in best]
         add_candidates(connection, project, orders, prior=True)
     return len(orders)

@@ -67,7 +67,7 @@ def lines(rows: Mapping[str, Sequence[float]]) -> Markup:
     longest = max((len(values) for values in rows.values()), default=0)
     if not longest:
         return Markup("")
-    height, left, width = 140, 40, WIDTH - 130
+    height, left, width = 140, 52, WIDTH - 142
     parts = []
     for share in (0.0, 0.5, 1.0):
         y = round(10 + height * (1 - share), 1)
@@ -95,7 +95,7 @@ def curve(points: Sequence[tuple[int, float, float, float]]) -> Markup:
     """A learning curve: (number of topics, value, lower end, upper end), values from 0.5 to 1."""
     if not points:
         return Markup("")
-    height, left, width, lowest = 150, 44, WIDTH - 90, min(0.5, *(low for _, _, low, _ in points))
+    height, left, width, lowest = 150, 52, WIDTH - 98, min(0.5, *(low for _, _, low, _ in points))
     last = max(count for count, *_ in points)
 
     def x(count: float) -> float:

@@ -46,7 +46,7 @@ class Language(NamedTuple):
         """The translation; English if there is none."""
         return self.texts.get(english, english)
 
-    def count(self, number: float, word: str) -> str:
+    def with_noun(self, number: int, word: str) -> str:
         """A number with its noun: "1 judgment", "3 Urteile"."""
         forms = self.plurals.get(word)
         return counted(number, word) if forms is None else f"{number} {forms[number != 1]}"
@@ -118,5 +118,5 @@ def environment(code: str) -> Environment:
     )
     names = {key: language.text(name) for key, name in TOOL_NAMES.items()}
     created.globals.update(_=language.text, tool_names=names, language=language, languages=languages())
-    created.filters.update(counted=language.count)
+    created.filters.update(counted=language.with_noun)
     return created

@@ -2,13 +2,13 @@
 "use strict";
 
 const csrf = document.body.dataset.csrf;
+const root = document.body.dataset.root; // the path of the app on its host, "" if it has the host for itself
 const words = JSON.parse(document.getElementById("words").textContent);
 
 // The translation of a message, with its values: _("{count} left", { count: 3 }). English if there is none.
 function _(text, values = {}) {
   return (words[text] || text).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 }
-const root = document.body.dataset.root; // the path of the app on its host, "" if it has the host for itself
 
 function showStatus(text, isError) {
   const status = document.getElementById("status");

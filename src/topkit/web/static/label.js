@@ -69,6 +69,8 @@ function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
+// The sign-in form, which leads back to this question.
+const signIn = () => `${root}/login?next=${encodeURIComponent(location.pathname.slice(root.length))}`;
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function showNotice(text, link) {
@@ -107,7 +109,7 @@ async function send(request) {
       }
     } else if (response && [401, 403].includes(response.status)) {
       showNotice(_("You are no longer signed in. Your judgment is kept in this browser."), {
-        href: `${root}/login?next=${encodeURIComponent(location.pathname.slice(root.length))}`,
+        href: signIn(),
         text: _("Sign in and continue with this question"),
       });
       return;
@@ -214,7 +216,7 @@ async function loadTurn() {
       }
       if (response.status < 500) {
         const reply = await response.json().catch(() => ({}));
-        if (response.status === 401) location.assign(`${root}/login?next=${encodeURIComponent(location.pathname.slice(root.length))}`);
+        if (response.status === 401) location.assign(signIn());
         showNotice(_(reply.detail || "Cannot show this labelling."));
         return;
       }

@@ -237,7 +237,7 @@ def test_every_change_is_in_the_audit_log_and_no_secret(world: World) -> None:
     found = world.admin.get("/api/audit", params={"q": "zoe"}).json()
     assert found["total"] == 1
     page = world.admin.get("/audit", params={"project": project}).text
-    assert "Change the instructions" in page
+    assert "or change its instructions" in page
     assert "&lt;both&gt;" in page
     assert ann.get("/api/audit").status_code == 403
 

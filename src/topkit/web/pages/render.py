@@ -25,13 +25,16 @@ class _Paths(Extension):
     """Adds what every template needs when it is compiled, so that templates are written as if the app were at
     the root of its host: the root of the app before each path, and what a form does without a script.
 
-    A form that names no ``action`` goes to a page that says that nothing was changed. Forms are always
-    posted: otherwise the browser would put a password into the URL when the script is blocked.
+    A form that the script sends and that names no ``action`` goes to a page that says that nothing was
+    changed. Such forms are always posted: otherwise the browser would put a password into the URL when the
+    script is blocked.
     """
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        source = re.sub(r"<form(?![^>]*\saction=)", f'<form action="{NEEDS_SCRIPT}"', source)
-        source = source.replace("<form", '<form method="post"')
+        source = re.sub(
+            r"<form(?=[^>]*\sdata-url=)(?![^>]*\saction=)", f'<form action="{NEEDS_SCRIPT}"', source
+        )
+        source = re.sub(r"<form(?![^>]*\smethod=)", '<form method="post"', source)
         return re.sub(r'\b(href|src|action)="/', r'\1="{{ root }}/', source)
 
 

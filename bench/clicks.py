@@ -31,6 +31,9 @@ IMAGES = Path(__file__).parent.parent / "docs" / "images"
 METRIC, CONVENTION = "ndcg@10", "ranklib"
 SIZES = (10_000, 100_000, 1_000_000)
 L2 = 1e-3
+AFTER = (500, 1_000, 2_000, 4_000)
+"""Pages after which the regret is shown."""
+SEEDS = 3
 
 
 @dataclass(frozen=True)
@@ -224,7 +227,7 @@ def coverage() -> None:
         held: dict[str, list[bool]] = {}
         width: dict[str, list[float]] = {}
         for seed in range(100):
-            log = tk.simulate_clicks(train, logging, 20_000, spread=1.0, seed=seed)
+            log = tk.simulate_clicks(train, logging, 5_000, spread=1.0, seed=seed)
             for name, propensities in (("given", given), ("estimated", estimated)):
                 for estimator in ("snips", "ips", "dr"):
                     if name == "estimated" and estimator != "snips":
@@ -279,7 +282,7 @@ def needed_pages(outcomes: Floats) -> float:
     return float(2.8016**2 / lead**2 * len(outcomes) / (a + b))
 
 
-def interleaved_outcomes(data: tk.Dataset, a: tk.Run, b: tk.Run, method: str, pages: int = 20_000) -> Floats:
+def interleaved_outcomes(data: tk.Dataset, a: tk.Run, b: tk.Run, method: str, pages: int = 5_000) -> Floats:
     rng = np.random.default_rng(1)
     names = data.names_of_documents().tolist()
     rates = dict(zip(Pairs.of_dataset(data).names(), tk.Users().rates(data).tolist(), strict=True))
@@ -381,24 +384,22 @@ def explore() -> None:
     chosen = np.flatnonzero(
         (one.train.lengths >= 15) & (np.maximum.reduceat(one.train.y, one.train.ptr[:-1]) > 0)
     )
-    data = one.train.select(chosen[:40])
+    data = one.train.select(chosen[:20])
     users = tk.Users()
     rates = users.rates(data)
     ideal = true_clicks(data, rates)
     print(f"{data.n_queries} queries, ideal {ideal:.3f} clicks per page")
     for greedy in (True, False):
-        regrets = np.array([regret_curve(data, rates, greedy, seed) for seed in range(5)])
+        regrets = np.array([regret_curve(data, rates, greedy, seed) for seed in range(SEEDS)])
         cells = "  ".join(
-            f"{pages:,}: {mean:,.0f} ± {1.96 * spread / np.sqrt(5):,.0f}"
-            for pages, mean, spread in zip(
-                (500, 2_000, 5_000, 10_000), regrets.mean(0), regrets.std(0, ddof=1), strict=True
-            )
+            f"{pages:,}: {mean:,.0f} ± {1.96 * spread / np.sqrt(SEEDS):,.0f}"
+            for pages, mean, spread in zip(AFTER, regrets.mean(0), regrets.std(0, ddof=1), strict=True)
         )
         print(f"{'greedy' if greedy else 'Thompson':<9} regret in clicks after pages  {cells}", flush=True)
 
 
 def regret_curve(data: tk.Dataset, rates: Floats, greedy: bool, seed: int) -> list[float]:
-    """Clicks lost against the ideal order after 500, 2,000, 5,000 and 10,000 pages; 50 pages per update."""
+    """Clicks lost against the ideal order after each number of pages in AFTER; 50 pages per update."""
     rng = np.random.default_rng(seed)
     names = data.names_of_documents()
     blank = data.with_labels(np.zeros(len(data)), data.truth)
@@ -409,7 +410,7 @@ def regret_curve(data: tk.Dataset, rates: Floats, greedy: bool, seed: int) -> li
     seen = 1 / np.arange(1, 11)
     best = [float(np.sort(r)[::-1][:10] @ seen[: min(10, len(r))]) for r in of_query]
     regret, found = 0.0, []
-    for page in range(1, 10_001, 50):
+    for page in range(1, AFTER[-1] + 1, 50):
         pages = []
         for _ in range(50):
             q = int(rng.integers(data.n_queries))
@@ -424,7 +425,7 @@ def regret_curve(data: tk.Dataset, rates: Floats, greedy: bool, seed: int) -> li
                 )
             )
         learner = tk.continue_training(learner, clicks=Clicks(pages, blank))
-        if page + 49 in (500, 2_000, 5_000, 10_000):
+        if page + 49 in AFTER:
             found.append(regret)
     return found
 

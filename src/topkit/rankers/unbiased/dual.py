@@ -9,13 +9,13 @@ from topkit.clicks.pairs import Pairs, totals
 from topkit.clicks.propensities import Propensities
 from topkit.scorers import Floats
 
-STEPS = 50
-"""Steps of expectation–maximisation per round; the rounds continue from each other."""
+STEPS = 200
+"""Steps of expectation–maximisation per round."""
 SMALLEST = 1e-3
 """Smallest examination: a position without clicks must not get infinite weights."""
 
 
-def dual_propensities(log: ClickLog, pairs: Pairs, scores: Floats, start: Propensities) -> Propensities:
+def dual_propensities(log: ClickLog, pairs: Pairs, scores: Floats) -> Propensities:
     """Maximum-likelihood examination for P(click) = examination(position)·σ(a·score + b), with a and b.
 
     The dual learning of Ai, Bi, Luo, Guo & Croft (SIGIR 2018) divides clicks by the softmax of the scores,
@@ -30,7 +30,8 @@ def dual_propensities(log: ClickLog, pairs: Pairs, scores: Floats, start: Propen
     x = (x - x.mean()) / (x.std() + 1e-12)
     size = log.n_positions
     total = np.maximum(totals(bucket, shown, size), 1e-300)
-    g, a, b = np.minimum(start.examination, 0.999), 1.0, 0.0
+    rate = totals(bucket, clicks, size) / total
+    g, a, b = np.clip(0.5 * rate / max(float(rate.max()), 1e-300), SMALLEST, 1.0), 1.0, 0.0
     for _ in range(STEPS):
         r = _sigmoid(a * x + b)
         p = r * g[bucket]

@@ -119,7 +119,7 @@ def _train_dual(loss: Loss, scorer: Scorer, job: Job, clicks: UnbiasedClicks) ->
         values, traffic = _relevance(job.train, clicks, propensities, "snips")
         fitted = scorer.fit(job, _objective(loss, job, values, traffic))
         scores = _scores(fitted[0], job.train)
-        propensities = dual_propensities(log, Pairs.of_dataset(job.train), scores, propensities)
+        propensities = dual_propensities(log, Pairs.of_dataset(job.train), scores)
     assert fitted is not None  # noqa: S101 (there is at least one round)
     return fitted
 

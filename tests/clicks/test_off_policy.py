@@ -1,0 +1,95 @@
+"""Off-policy evaluation: by hand, and with intervals that hold the truth of a simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import topkit as tk
+from tests.support.click_logs import known_models, random_pages
+from topkit.clicks import ClickLog, Propensities, evaluate_clicks
+from topkit.clicks.off_policy import evaluation_table
+from topkit.data import InputError
+
+SEEN = Propensities(1 / np.arange(1, 6))
+# a: 4 times at 1 with 2 clicks, 4 times at 2 with 1; b: 4 times at 2 with 1 click, 4 times at 1 with none
+PAGES = [tk.Page("q", ("a", "b"), (i < 2, i == 3)) for i in range(4)]
+PAGES += [tk.Page("q", ("b", "a"), (False, i == 0)) for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "a", "b"),
+    [("snips", 3 / 6, 1 / 6), ("ips", (2 + 1 / 0.5) / 8, (1 / 0.5) / 8)],
+)
+def test_values_by_hand(estimator: str, a: float, b: float) -> None:
+    log = ClickLog.of_pages(PAGES)
+    found = evaluate_clicks(log, tk.Run.of({"q": {"a": 2, "b": 1}}), SEEN, estimator=estimator)
+    assert found.value == pytest.approx(a + 0.5 * b)
+    assert found.logged == 0.5
+    assert found.difference == pytest.approx(found.value - 0.5)
+    assert found.coverage == 1
+    top = evaluate_clicks(log, tk.Run.of({"q": {"a": 2, "b": 1}}), SEEN, estimator=estimator, length=1)
+    assert top.value == pytest.approx(a)
+
+
+def test_offsets_and_unknown_documents() -> None:
+    log = ClickLog.of_pages(PAGES)
+    trust = Propensities([1.0, 0.5], [0.0, 0.1])
+    found = evaluate_clicks(log, tk.Run.of({"q": {"b": 2, "new": 1}}), trust)
+    # b: (1 − 4·.1)/6; the second position has an offset of .1, and 1 of 1.5 examinations is known
+    assert found.value == pytest.approx((1 - 0.4) / 6 + 0.1)
+    assert found.coverage == pytest.approx(1 / 1.5)
+
+
+def test_queries_without_a_ranking_are_left_out() -> None:
+    log = ClickLog.of_pages([*PAGES, tk.Page("other", ("a", "b"), (True, True))])
+    found = evaluate_clicks(log, tk.Run.of({"q": {"a": 2, "b": 1}}), SEEN)
+    assert found.pages == 8
+    with pytest.raises(InputError, match="no query in common"):
+        evaluate_clicks(log, tk.Run.of({"z": {"a": 1}}), SEEN)
+    with pytest.raises(InputError, match="estimator must be one of"):
+        evaluate_clicks(log, tk.Run.of({"q": {"a": 1}}), SEEN, estimator="magic")
+
+
+def test_the_ranking_of_the_log_has_its_clicks() -> None:
+    pages = [tk.Page("q", ("a", "b"), (i % 2 == 0, i % 3 == 0)) for i in range(60)]
+    log = ClickLog.of_pages(pages)
+    for estimator in ("snips", "ips", "dr"):
+        found = evaluate_clicks(log, tk.Run.of({"q": {"a": 2, "b": 1}}), SEEN, estimator=estimator)
+        assert found.value == pytest.approx(found.logged)
+        clicks = np.add.reduceat(log.clicks.astype(float), log.bounds[:-1])
+        # the interval of a plain mean, up to 60/59 for residuals of documents
+        assert found.high - found.low == pytest.approx(2 * 1.96 * clicks.std(ddof=1) / 60**0.5, rel=0.02)
+
+
+@pytest.mark.parametrize("estimator", ["snips", "ips", "dr"])
+def test_intervals_hold_the_truth(estimator: str) -> None:
+    pages = random_pages(1500, 5, seed=1)
+    model = known_models(pages.pairs, 5, seed=2)["pbm"]
+    rng = np.random.default_rng(3)
+    order = rng.standard_normal(len(pages.pairs))
+    names = pages.pairs.names()
+    scores: dict[str, dict[str, float]] = {}
+    for (query, doc), score in zip(names, order.tolist(), strict=True):
+        scores.setdefault(query, {})[doc] = score
+    run = tk.Run.of(scores)
+    # every query is equally likely; the new pages have 5 documents
+    truth = 0.0
+    for q in range(5):
+        rows = np.arange(6 * q, 6 * q + 6)
+        ranked = rows[np.argsort(-order[rows])][:5]
+        truth += float(model.attraction[ranked] @ SEEN.examination) / 5
+    held = 0
+    for seed in range(60):
+        log = model.simulate(random_pages(1500, 5, seed=100 + seed), seed=seed)
+        found = evaluate_clicks(log, run, SEEN, estimator=estimator, length=5)
+        held += found.low <= truth <= found.high
+    assert held >= 52  # 95 % of 60 is 57; P(fewer than 52) is 1 in 100
+
+
+def test_a_table_of_rankers() -> None:
+    log = ClickLog.of_pages(PAGES)
+    found = evaluate_clicks(log, tk.Run.of({"q": {"a": 2, "b": 1}}, name="new"), SEEN)
+    text = evaluation_table([found]).text()
+    assert "new  0.5833" in text
+    assert "the log has 0.5000 on 8 pages" in text

@@ -196,13 +196,24 @@ def product_matrix(X: NDArray[np.float32]) -> Matrix:
 
 def linear_scores(X: Matrix, vector: Floats) -> Floats:
     """X·w + b for a parameter vector (w, b)."""
-    weights = np.ascontiguousarray(vector[:-1])
-    scores = np.full(len(X), vector[-1])
+    scores = products(X, np.ascontiguousarray(vector[:-1]))
+    scores += vector[-1]
+    return scores
+
+
+def linear_gradient(X: Matrix, slope: Floats) -> Floats:
+    """The gradient in (w, b) from the gradient in the scores."""
+    return np.append(row_sum(X, slope), slope.sum())
+
+
+def products(X: Matrix, weights: Floats) -> Floats:
+    """X·w for a :func:`product_matrix`."""
+    scores = np.zeros(len(X))
 
     def work(start: int) -> None:
         stop = min(start + BLOCK, len(X))
         if X.dtype == np.float64:
-            scores[start:stop] += X[start:stop] @ weights
+            scores[start:stop] = X[start:stop] @ weights
         else:
             from topkit.scorers.kernels import add_products
 
@@ -212,8 +223,8 @@ def linear_scores(X: Matrix, vector: Floats) -> Floats:
     return scores
 
 
-def linear_gradient(X: Matrix, slope: Floats) -> Floats:
-    """The gradient in (w, b) from the gradient in the scores."""
+def row_sum(X: Matrix, slope: Floats) -> Floats:
+    """Σ slope_i·x_i for a :func:`product_matrix`; the sum does not depend on the number of threads."""
 
     def part(start: int) -> Floats:
         stop = min(start + BLOCK, len(X))
@@ -226,7 +237,8 @@ def linear_gradient(X: Matrix, slope: Floats) -> Floats:
         add_rows(X, slope, start, stop, gradient)
         return gradient
 
-    return np.append(np.sum(thread_map(part, range(0, len(X), BLOCK)), axis=0), slope.sum())
+    total: Floats = np.sum(thread_map(part, range(0, len(X), BLOCK)), axis=0)
+    return total
 
 
 def vector_metric(job: Job) -> Callable[[Floats], float] | None:

@@ -1,19 +1,35 @@
-"""Run the benchmarks of speed, or those named: ``python -m bench data metrics``."""
+"""Every ratio with its aim on one page, or the named rows or benchmarks.
+
+``python -m bench`` prints the quick rows, ``--all`` also the slow ones, ``python -m bench losses`` the rows
+whose name contains the word, and ``python -m bench.NAME`` one benchmark in full: cold, growth, data, metrics,
+losses, labelling, rankers, svm_boosting, fusion, features, lr, mix, studies, ship, web.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from importlib import import_module
+import warnings
 
-ALL = ["data", "metrics", "losses"]
-"""The ratios to peers. The studies take longer and are called by name: labelling, rankers, svm_boosting,
-fusion, features, lr, mix, studies, ship, web."""
+from bench.table import show
 
 
 def main() -> None:
-    for name in sys.argv[1:] or ALL:
-        print(f"== {name}", flush=True)
-        import_module(f"bench.{name}").main()
+    os.environ |= {"TOPKIT_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    warnings.simplefilter("ignore")
+    from bench.one_machine import ROWS
+
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    rows = [row for row in ROWS if not words or any(word in row.name for word in words)]
+    if not rows:
+        sys.exit(f"no row has one of {words} in its name; the rows are:\n" + "\n".join(r.name for r in ROWS))
+    slow = [row.name for row in rows if row.slow]
+    if not words and "--all" not in sys.argv:
+        rows = [row for row in rows if not row.slow]
+    print("Processor time of one thread, ours and the peer in turn, the best of several runs.\n")
+    show(rows)
+    if slow and len(rows) < len(ROWS) and not words:
+        print(f"left out, because they take minutes (--all runs them): {', '.join(slow)}")
 
 
 if __name__ == "__main__":

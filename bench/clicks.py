@@ -20,7 +20,6 @@ from bench.svm_boosting import fold
 from topkit.clicks.interleaving import INTERLEAVINGS
 from topkit.clicks.log import Cells
 from topkit.clicks.pairs import Pairs
-from topkit.clicks.simulation import shown_pages
 from topkit.data import Strings
 from topkit.rankers import Clicks, Learner
 from topkit.rankers.clicks.exploration import explore as thompson

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+WORTH_COMPILING = 1 << 22
+"""Numbers from which on a kernel that NumPy could replace saves more time than compiling it takes, about a
+second. Small data then starts at once, and large data needs no float64 copies."""
+
 KERNEL: dict[str, Any] = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
 """Options of ``numba.njit`` for every kernel. No kernel is called from C, so the wrapper for that, a tenth of
 what Numba compiles, is left out.

@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 
 
-class _Ties(NamedTuple):
+class Ties(NamedTuple):
     """The documents of all queries, each query by descending label; ties keep their order."""
 
     rows: Ints
@@ -28,7 +28,8 @@ class _Ties(NamedTuple):
     """The place after the tie of each place."""
 
 
-def _sorted(labels: Floats, ptr: Ints) -> _Ties:
+def sorted_ties(labels: Floats, ptr: Ints) -> Ties:
+    """Sort the labels of each query, and find the documents with equal labels."""
     start = np.repeat(ptr[:-1], np.diff(ptr))
     rows = _falling_order(labels, ptr)
     ranked = labels[rows]
@@ -36,7 +37,7 @@ def _sorted(labels: Floats, ptr: Ints) -> _Ties:
     last[:-1] = (ranked[1:] != ranked[:-1]) | (start[1:] != start[:-1])
     ends = np.flatnonzero(last) + 1
     sizes = np.diff(ends, prepend=0)
-    return _Ties(rows, start, np.repeat(ends - sizes, sizes), np.repeat(ends, sizes))
+    return Ties(rows, start, np.repeat(ends - sizes, sizes), np.repeat(ends, sizes))
 
 
 def _falling_order(labels: Floats, ptr: Ints) -> Ints:
@@ -56,7 +57,7 @@ def _falling_order(labels: Floats, ptr: Ints) -> Ints:
 
 def rank_labels(labels: Floats, ptr: Ints, k: int) -> tuple[Places, Places, Ints, Ints, Floats]:
     """``order, below, whole, shared, share`` of a :class:`topkit.losses.pairwise.PairSet` for the top k."""
-    ties = _sorted(labels, ptr)
+    ties = sorted_ties(labels, ptr)
     whole, share = np.diff(ptr), np.ones(len(ptr) - 1)
     shared = whole.copy()
     cut = np.flatnonzero(k < whole)
@@ -90,7 +91,7 @@ def chosen_rows(labels: Floats, ptr: Ints, k: int) -> tuple[Ints, Places, Places
     It chooses the documents from the first place to the k-th and its ties, but never those of the lowest
     label of the list, whose order is unknown.
     """
-    ties, lengths = _sorted(labels, ptr), np.diff(ptr)
+    ties, lengths = sorted_ties(labels, ptr), np.diff(ptr)
     some = np.flatnonzero(lengths > 0)
     count, above = np.zeros(len(lengths), np.int64), np.zeros(len(lengths), np.int64)
     start, border = ptr[some], ptr[some] + np.minimum(k, lengths[some]) - 1

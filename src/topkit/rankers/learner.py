@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from topkit.rankers.clicks.events import Clicks
     from topkit.rankers.importance import Importances
     from topkit.rankers.unbiased import UnbiasedClicks
+
+
+PART_BYTES = 1 << 26
+"""Features that are prepared and scored at a time."""
 
 
 @dataclass
@@ -146,7 +151,7 @@ class Learner:
                 f"the ranker {self.name!r} orders documents without scoring them",
                 "use rank(data) or ordering_scores(data)",
             )
-        return model.score(preparation(data))
+        return by_parts(data, lambda part: model.score(preparation(part)))
 
     def ordering_scores(self, data: Dataset) -> Floats:
         """One number per document whose descending order within a query is the ranker's order.
@@ -154,7 +159,7 @@ class Learner:
         These are the scores or, if the ranker only orders documents, n, n−1, …, 1 within each query.
         """
         model, preparation = self.fitted()
-        return model.ordering_scores(preparation(data))
+        return by_parts(data, lambda part: model.ordering_scores(preparation(part)))
 
     def rank(self, data: Dataset) -> Run:
         """The documents of each query, best first, with ordering scores; ties keep their input order."""
@@ -225,6 +230,20 @@ class Learner:
         if self.model is None or self.preparation is None:
             raise InputError(f"the ranker {self.name!r} is not fitted", "call fit first")
         return self.model, self.preparation
+
+
+def by_parts(data: Dataset, score: Callable[[Dataset], Floats]) -> Floats:
+    """The scores of a data set; large data is prepared and scored part by part, to save memory.
+
+    Features are normalised within queries and models score each query separately, so the parts do not matter.
+    """
+    check_is_dataset(data, "data")
+    if data.X.nbytes <= PART_BYTES:
+        return score(data)
+    rows = PART_BYTES // (data.X.nbytes // len(data))
+    cuts = np.unique(np.searchsorted(data.ptr, [*range(0, len(data), rows), len(data)]))
+    parts = [score(data.select(np.arange(first, last))) for first, last in pairwise(cuts.tolist())]
+    return np.concatenate(parts)
 
 
 def _check_training_data(train: Dataset, valid: Dataset | None, *, labels_count: bool) -> None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topkit.compute import Report, Trace, one_blas_thread, silent, thread_map
+from topkit.compute.kernel_options import WORTH_COMPILING
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.scorers.adam import AdamPlan, adam
@@ -21,6 +23,8 @@ DEFAULT_L2 = 1e-3
 
 BLOCK = 1 << 15
 """Rows per thread task. It is fixed, so that sums over blocks do not depend on the number of threads."""
+
+Matrix = Floats | NDArray[np.float32]
 
 Total = Callable[[Floats], tuple[float, Floats]]
 """Parameters → the loss over all queries and its gradient; the data may be in other processes."""
@@ -35,7 +39,15 @@ class Linear(ScoreModel):
     bias: float = 0.0
 
     def score(self, data: Dataset) -> Floats:
-        return row_products(filled(data.X), self.weights[:, None])[:, 0] + self.bias
+        scores = np.empty(len(data))
+
+        def work(start: int) -> None:
+            rows = slice(start, start + BLOCK)
+            scores[rows] = row_products(filled(data.X[rows]), self.weights[:, None])[:, 0]
+
+        thread_map(work, range(0, len(data), BLOCK))
+        scores += self.bias
+        return scores
 
     def contributions(self, data: Dataset) -> Floats:
         """w_f·x_f for each feature f."""
@@ -98,7 +110,7 @@ class LinearScorer:
             penalty = (self.l2 or 0.0) * _penalised(features)
             vector, trace = adam(job, objective, _forward, np.zeros(features + 1), penalty, plan)
             return _model(vector), [trace]
-        X = filled(job.train.X)
+        X = product_matrix(job.train.X)
 
         def total(vector: Floats) -> tuple[float, Floats]:
             loss, slope = objective(linear_scores(X, vector))
@@ -171,27 +183,69 @@ def lbfgs(
     return np.asarray(result.x, np.float64), trace
 
 
-def linear_scores(X: Floats, vector: Floats) -> Floats:
+def product_matrix(X: NDArray[np.float32]) -> Matrix:
+    """Features for :func:`linear_scores` and :func:`linear_gradient`, with 0 for missing values.
+
+    Small data is float64, for BLAS. Large data stays float32 and is not copied unless values are missing;
+    kernels add the products in float64.
+    """
+    if X.size < WORTH_COMPILING:
+        return filled(X)
+    return np.nan_to_num(X, nan=0.0) if np.isnan(X.sum()) else X
+
+
+def linear_scores(X: Matrix, vector: Floats) -> Floats:
     """X·w + b for a parameter vector (w, b)."""
-    blocks = [X[i : i + BLOCK] for i in range(0, len(X), BLOCK)]
-    weights = np.ascontiguousarray(vector[:-1])
-    products: Floats = np.concatenate(thread_map(lambda part: part @ weights, blocks))
-    products += vector[-1]
-    return products
+    scores = products(X, np.ascontiguousarray(vector[:-1]))
+    scores += vector[-1]
+    return scores
 
 
-def linear_gradient(X: Floats, slope: Floats) -> Floats:
+def linear_gradient(X: Matrix, slope: Floats) -> Floats:
     """The gradient in (w, b) from the gradient in the scores."""
-    starts = range(0, len(X), BLOCK)
-    parts = thread_map(lambda i: slope[i : i + BLOCK] @ X[i : i + BLOCK], starts)
-    return np.append(np.sum(parts, axis=0), slope.sum())
+    return np.append(row_sum(X, slope), slope.sum())
+
+
+def products(X: Matrix, weights: Floats) -> Floats:
+    """X·w for a :func:`product_matrix`."""
+    scores = np.zeros(len(X))
+
+    def work(start: int) -> None:
+        stop = min(start + BLOCK, len(X))
+        if X.dtype == np.float64:
+            scores[start:stop] = X[start:stop] @ weights
+        else:
+            from topkit.scorers.kernels import add_products
+
+            add_products(X, weights, start, stop, scores)
+
+    thread_map(work, range(0, len(X), BLOCK))
+    return scores
+
+
+def row_sum(X: Matrix, slope: Floats) -> Floats:
+    """Σ slope_i·x_i for a :func:`product_matrix`; the sum does not depend on the number of threads."""
+
+    def part(start: int) -> Floats:
+        stop = min(start + BLOCK, len(X))
+        if X.dtype == np.float64:
+            product: Floats = slope[start:stop] @ X[start:stop]
+            return product
+        from topkit.scorers.kernels import add_rows
+
+        gradient = np.zeros(X.shape[1])
+        add_rows(X, slope, start, stop, gradient)
+        return gradient
+
+    total: Floats = np.sum(thread_map(part, range(0, len(X), BLOCK)), axis=0)
+    return total
 
 
 def vector_metric(job: Job) -> Callable[[Floats], float] | None:
     """(w, b) → the metric on the validation data; None without validation data."""
     if job.valid is None:
         return None
-    X = filled(job.valid.X)
+    X = product_matrix(job.valid.X)
     return lambda vector: job.judge(linear_scores(X, vector))
 
 

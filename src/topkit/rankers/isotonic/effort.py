@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import over_queries, thread_map
 from topkit.losses import Preferences
+from topkit.losses.sorted_labels import sorted_ties
 from topkit.rankers.isotonic.least_change import Change, Constraints, constrained_change, tied_grades
 from topkit.scorers import Floats, Job
 
@@ -49,10 +50,12 @@ def query_effort(job: Job, slack: float, ties: float | None) -> Effort:
 
     ptr, grades = job.train.ptr, job.train.y.astype(np.float64)
     sizes = np.diff(ptr).astype(np.float64)
+    rising = sorted_ties(-grades, ptr)
 
     def graded(scores: Floats) -> Efforts:
         change, zeta = np.empty(len(scores)), np.empty(len(sizes))
-        over_queries(lambda a, b: kernels.graded_change(scores, grades, slack, ptr, a, b, change, zeta), ptr)
+        truth = (grades, rising.rows, rising.end, slack, ptr)
+        over_queries(lambda a, b: kernels.graded_change(scores, *truth, a, b, change, zeta), ptr)
         effort = 0.5 * (np.add.reduceat(change**2, ptr[:-1]) + slack * sizes * zeta**2)
         return effort, change, np.ones(len(scores))
 
@@ -81,20 +84,22 @@ def pair_effort(job: Job) -> Effort:
     from topkit.rankers.isotonic import kernels
 
     ptr, grades, preferences = job.train.ptr, job.train.y.astype(np.float64), job.preferences
+    falling = sorted_ties(grades, ptr)
+    pair_count = np.empty(len(grades))
+    pair_count[falling.rows] = np.repeat(np.diff(ptr), np.diff(ptr)) - (falling.end - falling.first)
 
     def changes(scores: Floats) -> Efforts:
-        effort, change, count = np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores))
-        out = (effort, change, count)
-
-        def work(a: int, b: int) -> None:
-            if preferences is None:
-                kernels.pair_changes(scores, grades, ptr, a, b, *out)
-            else:
-                pairs = (preferences.better, preferences.worse, preferences.weight, preferences.ptr)
-                kernels.given_pair_changes(scores, *pairs, ptr, a, b, *out)
-
-        over_queries(work, ptr)
-        return out
+        effort, change = np.zeros(len(ptr) - 1), np.zeros(len(scores))
+        if preferences is None:
+            truth = (grades, falling.rows, falling.end, ptr)
+            over_queries(lambda a, b: kernels.pair_changes(scores, *truth, a, b, effort, change), ptr)
+            return effort, change, pair_count
+        given = (preferences.better, preferences.worse, preferences.weight, preferences.ptr)
+        weight = np.zeros(len(scores))
+        over_queries(
+            lambda a, b: kernels.given_pair_changes(scores, *given, ptr, a, b, effort, change, weight), ptr
+        )
+        return effort, change, weight
 
     return Effort(changes, _contradictions(job), ptr, job.query_weights)
 
@@ -128,9 +133,11 @@ def _contradictions(job: Job) -> Callable[[Floats], int]:
         better, worse = preferences.better + start, preferences.worse + start
         return lambda scores: int((scores[better] <= scores[worse]).sum())
     counts = np.empty(len(ptr) - 1, np.int64)
+    falling = sorted_ties(grades, ptr)
+    truth = (falling.rows, falling.end, ptr)
 
     def count(scores: Floats) -> int:
-        over_queries(lambda a, b: kernels.count_contradictions(scores, grades, ptr, a, b, counts), ptr)
+        over_queries(lambda a, b: kernels.count_contradictions(scores, *truth, a, b, counts), ptr)
         return int(counts.sum())
 
     return count

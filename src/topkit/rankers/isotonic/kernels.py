@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topkit.compute.kernel_options import KERNEL
+from topkit.metrics.compiled.kernels import falling_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,6 +46,8 @@ def pool(values: Floats, fitted: Floats, starts: Ints) -> int:
 def graded_change(
     scores: Floats,
     grades: Floats,
+    rows: Ints,
+    ends: Ints,
     slack: float,
     ptr: Ints,
     first: int,
@@ -54,6 +57,8 @@ def graded_change(
 ) -> None:
     """The smallest change of each query's scores that satisfies its grades, with one slack per query.
 
+    ``rows`` has the rows of each query by rising grade, and ``ends`` the place after each grade.
+
     In u = s + δ − g·(1 − ζ) the constraints are u_i ≥ u_j for better i: isotonic regression of
     v(ζ) = s − g·(1 − ζ), where documents of equal grade are not constrained and keep their order. Half the
     slope of the objective in ζ, ψ(ζ) = ⟨v − u, g⟩ + λnζ, is piecewise linear and rises from ψ(0) ≤ 0, so
@@ -61,14 +66,23 @@ def graded_change(
     """
     for q in range(first, last):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
-        s, g = scores[a : a + n], grades[a : a + n]
-        order = np.argsort(s, kind="mergesort")
-        order = order[np.argsort(g[order], kind="mergesort")]
+        order, within, falling = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+        s, g = np.empty(n), np.empty(n)
+        start = 0
+        while start < n:  # the documents of each grade by rising score
+            size = ends[a + start] - a - start
+            for i in range(size):
+                falling[i] = -scores[rows[a + start + i]]
+            falling_order(falling[:size], within[:size])
+            for i in range(size):
+                row = rows[a + start + within[i]]
+                order[start + i], s[start + i], g[start + i] = row, scores[row], grades[row]
+            start += size
         value, fitted, starts = np.empty(n), np.empty(n), np.empty(n + 1, np.int64)
         low, high, at = 0.0, np.inf, 0.0
         for _ in range(MOST_STEPS):
             for i in range(n):
-                value[i] = s[order[i]] - g[order[i]] * (1.0 - at)
+                value[i] = s[i] - g[i] * (1.0 - at)
             blocks = pool(value, fitted, starts)
             if slack == np.inf:
                 break
@@ -76,13 +90,13 @@ def graded_change(
             for b in range(blocks):
                 mean = 0.0
                 for i in range(starts[b], starts[b + 1]):
-                    mean += g[order[i]]
+                    mean += g[i]
                 mean /= starts[b + 1] - starts[b]
                 for i in range(starts[b], starts[b + 1]):
-                    part = (value[i] - fitted[i]) * g[order[i]]
+                    part = (value[i] - fitted[i]) * g[i]
                     psi += part
                     size += abs(part)
-                    slope += (g[order[i]] - mean) ** 2
+                    slope += (g[i] - mean) ** 2
             if abs(psi) <= 1e-14 * size:
                 break
             if psi > 0:
@@ -97,38 +111,50 @@ def graded_change(
             at = step
         zeta[q] = at
         for i in range(n):
-            change[a + order[i]] = fitted[i] - value[i]
+            change[order[i]] = fitted[i] - value[i]
 
 
-@njit(**KERNEL, forceinline=True)
-def add_pair(i: int, j: int, lack: float, weight: float, change: Floats, pairs: Floats) -> float:
-    """Add the lack of one pair (i better than j) to the sums of both documents; returns its loss."""
-    change[i] += weight * lack
-    change[j] -= weight * lack
-    pairs[i] += weight
-    pairs[j] += weight
-    return 0.5 * weight * lack * lack
-
-
-@njit(**KERNEL)
+@njit(**KERNEL, fastmath={"reassoc", "nsz"})
 def pair_changes(
-    scores: Floats, grades: Floats, ptr: Ints, first: int, last: int, value: Floats, change: Floats,
-    pairs: Floats,
-) -> None:  # fmt: skip
-    """For each document, the sum of lacking margins and the number of its pairs; the loss of each query.
+    scores: Floats,
+    grades: Floats,
+    rows: Ints,
+    ends: Ints,
+    ptr: Ints,
+    first: int,
+    last: int,
+    value: Floats,
+    change: Floats,
+) -> None:
+    """For each document, the sum of lacking margins over its pairs; the loss of each query.
 
-    A pair of grades g_i > g_j lacks max(0, g_i − g_j − (s_i − s_j)).
+    A pair of grades g_i > g_j lacks max(0, g_i − g_j − (s_i − s_j)). ``rows`` has the rows of each query by
+    falling grade, and ``ends`` the place after each grade, so that the worse documents of one document are
+    contiguous.
     """
+    longest = 0
     for q in range(first, last):
+        longest = max(longest, ptr[q + 1] - ptr[q])
+    gap, lacks = np.empty(longest), np.empty(longest)
+    for q in range(first, last):
+        a, n = ptr[q], ptr[q + 1] - ptr[q]
+        for i in range(n):
+            row = rows[a + i]
+            gap[i] = grades[row] - scores[row]
+            lacks[i] = 0.0
         total = 0.0
-        for i in range(ptr[q], ptr[q + 1]):
-            for j in range(ptr[q], ptr[q + 1]):
-                margin = grades[i] - grades[j]
-                if margin <= 0:
-                    continue
-                lack = max(0.0, margin - (scores[i] - scores[j]))
-                total += add_pair(i, j, lack, 1.0, change, pairs)
-        value[q] = total
+        for i in range(n):
+            own, lacking = gap[i], 0.0
+            for j in range(np.uint64(ends[a + i] - a), np.uint64(n)):
+                lack = own - gap[j]
+                lack = lack if lack > 0.0 else 0.0
+                lacks[j] -= lack
+                lacking += lack
+                total += lack * lack
+            lacks[i] += lacking
+        value[q] = 0.5 * total
+        for i in range(n):
+            change[rows[a + i]] = lacks[i]
 
 
 @njit(**KERNEL)
@@ -145,24 +171,39 @@ def given_pair_changes(
     change: Floats,
     pairs: Floats,
 ) -> None:
-    """As :func:`pair_changes`, for given pairs with weights and a margin of 1."""
+    """As :func:`pair_changes`, for given pairs with weights and a margin of 1; also the weight of its pairs."""
     for q in range(first, last):
         total = 0.0
         for p in range(pair_ptr[q], pair_ptr[q + 1]):
             i, j = ptr[q] + better[p], ptr[q] + worse[p]
             lack = max(0.0, 1.0 - (scores[i] - scores[j]))
-            total += add_pair(i, j, lack, weight[p], change, pairs)
+            change[i] += weight[p] * lack
+            change[j] -= weight[p] * lack
+            pairs[i] += weight[p]
+            pairs[j] += weight[p]
+            total += 0.5 * weight[p] * lack * lack
         value[q] = total
 
 
 @njit(**KERNEL)
 def count_contradictions(
-    scores: Floats, grades: Floats, ptr: Ints, first: int, last: int, counts: Ints
+    scores: Floats, rows: Ints, ends: Ints, ptr: Ints, first: int, last: int, counts: Ints
 ) -> None:
-    """The number of pairs per query whose better document does not have the larger score."""
+    """The number of pairs per query whose better document does not have the larger score.
+
+    ``rows`` has the rows of each query by falling grade, and ``ends`` the place after each grade.
+    """
+    longest = 0
     for q in range(first, last):
+        longest = max(longest, ptr[q + 1] - ptr[q])
+    s = np.empty(longest)
+    for q in range(first, last):
+        a, n = ptr[q], ptr[q + 1] - ptr[q]
+        for i in range(n):
+            s[i] = scores[rows[a + i]]
         count = 0
-        for i in range(ptr[q], ptr[q + 1]):
-            for j in range(ptr[q], ptr[q + 1]):
-                count += grades[i] > grades[j] and scores[i] <= scores[j]
+        for i in range(n):
+            own = s[i]
+            for j in range(np.uint64(ends[a + i] - a), np.uint64(n)):
+                count += 1 if own <= s[j] else 0
         counts[q] = count

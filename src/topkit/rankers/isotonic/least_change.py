@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.data import InputError
+from topkit.losses.sorted_labels import sorted_ties
 from topkit.scorers import Floats
 
 Ints = NDArray[np.int64]
@@ -73,8 +74,9 @@ def graded_change(scores: ArrayLike, grades: ArrayLike, slack: float = 10.0) -> 
     s, g = np.asarray(scores, np.float64), np.asarray(grades, np.float64)
     if not slack > 0:
         raise InputError(f"slack must be a number greater than 0, got {slack!r}")
-    delta, zeta = np.empty(len(s)), np.zeros(1)
-    kernels.graded_change(s, g, slack, np.array([0, len(s)]), 0, 1, delta, zeta)
+    delta, zeta, ptr = np.empty(len(s)), np.zeros(1), np.array([0, len(s)])
+    rising = sorted_ties(-g, ptr)
+    kernels.graded_change(s, g, rising.rows, rising.end, float(slack), ptr, 0, 1, delta, zeta)
     slack_used = float(zeta[0])
     cost = slack * len(s) * slack_used**2 if slack_used else 0.0
     return Change(delta, slack_used, 0.0, float(delta @ delta) + cost)

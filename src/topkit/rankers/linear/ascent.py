@@ -25,9 +25,11 @@ SMALLEST_GAIN = 1e-12
 class CoordinateAscent:
     """Coordinate Ascent: moves each weight in turn to where the training mean of the metric is best.
 
-    A weight is tried at w ± δ with δ = 0.05·|w| (or 0.05/features at 0), then 3δ, 7δ, 15δ … (the step
-    doubles up to ``steps`` times, or until it re-ranks nothing more), and at 0; the best value is kept if it
-    improves the metric. Sweeps over all weights in random order continue until one gains less than
+    The metric is constant between the values of a weight at which two documents swap. For DCG and NDCG all
+    of these are visited, so a weight moves to the middle of the best interval (the widest of equals). For
+    other metrics, a weight is tried at w ± δ with δ = 0.05·|w| (or 0.05/features at 0), then 3δ, 7δ, 15δ …
+    (the step doubles up to ``steps`` times, or until it re-ranks nothing more), and at 0; the best value is
+    kept if it improves the metric. Sweeps over all weights in random order continue until one gains less than
     ``tolerance``. The first start has equal weights, the others are random; of all ``restarts`` the one with
     the best metric on the validation data (or on the training data without any) is kept. A step re-ranks only
     the lists that it changes. In training, ties count as ordered badly. Metzler & Croft, Information
@@ -104,6 +106,9 @@ class CoordinateAscent:
 
     def _best_step(self, climb: Climb, f: int, weight: float, features: int) -> float:
         """The change of one weight that raises the metric most, or 0."""
+        exact = climb.best_step(f)
+        if exact is not None:
+            return exact
         best, best_gain = 0.0, SMALLEST_GAIN
         if weight != 0.0:
             gain, _ = climb.gain(f, -weight)

@@ -12,6 +12,13 @@ from numpy.typing import NDArray
 from topkit.metrics.compiled import FastMeasure, Measured
 from topkit.scorers import Floats
 
+EXACT = "discounted_sum"
+"""The form of a metric whose value along one weight can be computed at every step: DCG and NDCG."""
+MOST_CROSSINGS = 1 << 24
+"""Crossings that fit memory; with more, steps of doubling size are tried."""
+NARROW = 1e-12
+"""Intervals and gains below this are rounding errors."""
+
 
 class Climb(Protocol):
     """The state of a linear ranker on training data."""
@@ -27,6 +34,10 @@ class Climb(Protocol):
 
     def move(self, feature: int, step: float) -> None:
         """Change one weight."""
+        ...
+
+    def best_step(self, feature: int) -> float | None:
+        """The change of one weight that raises the mean most; None if it cannot be computed exactly."""
         ...
 
 
@@ -45,6 +56,8 @@ class FastClimb:
     scores: Floats
     order: NDArray[np.int32]
     values: Floats
+    room: int
+    """Upper limit of the number of crossings: relevant documents times documents of their query."""
 
     @property
     def value(self) -> float:
@@ -52,6 +65,33 @@ class FastClimb:
 
     def gain(self, feature: int, step: float) -> tuple[float, int]:
         return self._step(feature, step, keep=False)
+
+    def best_step(self, feature: int) -> float | None:
+        """The middle of the interval of steps with the best mean, the widest of equals; 0 if none is better.
+
+        The mean is constant between the steps at which two documents swap, so all of them are visited.
+        """
+        if self.fast.kind != EXACT or self.room > MOST_CROSSINGS:
+            return None
+        from topkit.rankers.linear.kernels import crossings
+
+        times, changes = np.empty(self.room), np.empty(self.room)
+        count, start = crossings(
+            self.scores, self.columns[feature], self.fast.gain, self.fast.discount, self.ptr,
+            self.movable[feature], self.query_shares, times, changes,
+        )  # fmt: skip
+        if count == 0:
+            return 0.0
+        order = np.argsort(times[:count])
+        at = times[order]
+        edges = np.concatenate([[at[0] - max(1.0, abs(at[0]))], at, [at[-1] + max(1.0, abs(at[-1]))]])
+        width = np.diff(edges)
+        means = start + np.concatenate([[0.0], np.cumsum(changes[order])])
+        means[width <= NARROW * np.maximum(1.0, np.abs(edges[1:]))] = -np.inf
+        best = np.flatnonzero(means >= means.max() - NARROW)
+        widest = int(best[np.argmax(width[best])])
+        step = float(edges[widest] + edges[widest + 1]) / 2
+        return step if self.gain(feature, step)[0] > NARROW else 0.0
 
     def move(self, feature: int, step: float) -> None:
         self._step(feature, step, keep=True)
@@ -85,6 +125,10 @@ class PlainClimb:
         after = self.measured.values(self.scores + step * self.columns[feature])
         return float(self.query_shares @ (after - self.values)), int((after != self.values).sum())
 
+    def best_step(self, feature: int) -> float | None:
+        """Metrics without a compiled form have no list of crossings."""
+        return None
+
     def move(self, feature: int, step: float) -> None:
         self.scores = self.scores + step * self.columns[feature]
         self.values = self.measured.values(self.scores)
@@ -106,6 +150,8 @@ def climb_on(measured: Measured, X: Floats, query_shares: Floats) -> Callable[[F
     flat = np.minimum.reduceat(data.y, starts) == np.maximum.reduceat(data.y, starts)
     open_queries = np.isnan(fast.fixed) & ~flat & (query_shares > 0)
     movable = [np.flatnonzero(row & open_queries) for row in differs]
+    relevant = np.add.reduceat(fast.gain != 0, starts, dtype=np.int64)
+    room = int((relevant * data.lengths)[open_queries].sum())
 
     def fast_climb(w: Floats) -> Climb:
         from topkit.rankers.svm.kernels import sort_rows
@@ -115,6 +161,6 @@ def climb_on(measured: Measured, X: Floats, query_shares: Floats) -> Callable[[F
         sort_rows(scores, data.ptr, 0, data.n_queries, rows)
         order = (rows - np.repeat(starts, data.lengths)).astype(np.int32)
         values = measured.values(scores)
-        return FastClimb(fast, data.ptr, columns, movable, query_shares, scores, order, values)
+        return FastClimb(fast, data.ptr, columns, movable, query_shares, scores, order, values, room)
 
     return fast_climb

@@ -1,4 +1,4 @@
-"""Numba kernels of the linear rankers: passes of the perceptron, and histograms of pair margins."""
+"""Numba kernels of the linear rankers: passes of the perceptron, crossings of scores, and histograms of pair margins."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topkit.compute.kernel_options import KERNEL
+from topkit.metrics.compiled.kernels import falling_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -81,3 +82,54 @@ def margin_counts(scores: Floats, y: Floats, ptr: Ints, edges: Floats, counts: I
                     counts[min(max(int((margin - low) / width), 0), bins - 1)] += 1
                     far += margin < border
     return far
+
+
+@njit(**KERNEL, error_model="numpy")
+def crossings(
+    scores: Floats,
+    column: Floats,
+    gain: Floats,
+    discount: Floats,
+    ptr: Ints,
+    queries: Ints,
+    shares: Floats,
+    times: Floats,
+    changes: Floats,
+) -> tuple[int, float]:
+    """Where Σ share_q·Σ_i gain_i·discount(rank of i) changes when scores move by t·column, and by how much.
+
+    Fills ``times`` with the t at which a document with a gain changes its rank, and ``changes`` with the
+    change of the sum. Returns their number and the sum at t = −∞. Equal scores keep their order in the input.
+    """
+    count, start = 0, 0.0
+    longest = 0
+    for q in queries:
+        longest = max(longest, ptr[q + 1] - ptr[q])
+    falling, order, moves = np.empty(longest), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    depth = len(discount)
+    for q in queries:
+        for i in range(ptr[q], ptr[q + 1]):
+            worth = shares[q] * gain[i]
+            if worth == 0.0:
+                continue
+            above, met = 0, 0
+            for j in range(ptr[q], ptr[q + 1]):
+                steeper = column[j] - column[i]
+                if steeper != 0.0:
+                    falling[met] = (scores[j] - scores[i]) / steeper  # minus the time of the crossing
+                    moves[met] = 1 if steeper > 0.0 else -1
+                    above += steeper < 0.0
+                    met += 1
+                elif j != i:
+                    above += scores[j] > scores[i] or (scores[j] == scores[i] and j < i)
+            falling_order(falling[:met], order[:met])
+            now = discount[above] if above < depth else 0.0
+            start += worth * now
+            for place in range(met):
+                above += moves[order[place]]
+                after = discount[above] if above < depth else 0.0
+                if after != now:
+                    times[count], changes[count] = -falling[order[place]], worth * (after - now)
+                    count += 1
+                now = after
+    return count, start

@@ -9,6 +9,7 @@ import numpy as np
 from topkit.compute import Trace
 from topkit.rankers.svm.pairs import Pairs
 from topkit.scorers import Floats
+from topkit.scorers.linear import Matrix, products, row_sum
 
 Product = Callable[[Floats], Floats]
 
@@ -21,7 +22,7 @@ SHORTEST = 1e-10
 
 
 def newton(
-    X: Floats, pairs: Pairs, l2: float, start: Floats, max_steps: int, tolerance: float
+    X: Matrix, pairs: Pairs, l2: float, start: Floats, max_steps: int, tolerance: float
 ) -> tuple[Floats, Trace]:
     """Minimise ½·l2·‖w‖² + (mean squared hinge of the pairs) from ``start``; weights and trace.
 
@@ -32,10 +33,10 @@ def newton(
     scale = 1.0 / pairs.count
 
     def evaluate(w: Floats) -> tuple[float, Floats, Floats, Floats]:
-        scores = X @ w
+        scores = products(X, w)
         loss, slope, curvature = pairs.objective.with_curvature(scores)
         value = 0.5 * l2 * float(w @ w) + scale * loss
-        return value, l2 * w + scale * (X.T @ slope), scores, curvature
+        return value, l2 * w + scale * row_sum(X, slope), scores, curvature
 
     trace = Trace(max_steps, tolerance=tolerance)
     w = start.copy()
@@ -55,11 +56,11 @@ def newton(
     return w, trace
 
 
-def _hessian(X: Floats, in_scores: Product, l2: float, scale: float) -> Product:
+def _hessian(X: Matrix, in_scores: Product, l2: float, scale: float) -> Product:
     """Products with the Hessian in the weights, from those with the Hessian in the scores."""
 
     def times(direction: Floats) -> Floats:
-        product: Floats = l2 * direction + scale * (X.T @ in_scores(X @ direction))
+        product: Floats = l2 * direction + scale * row_sum(X, in_scores(products(X, direction)))
         return product
 
     return times

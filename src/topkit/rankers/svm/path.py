@@ -12,7 +12,7 @@ from topkit.compute import Trace, one_blas_thread
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.svm.bundle import Planes, cutting_planes
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.model import filled
+from topkit.scorers.linear import Matrix, product_matrix, products, row_sum
 
 PAIR_STRENGTHS = tuple(10.0 ** np.arange(0.0, 6.0, 0.5))
 """C times the number of pairs, tried on validation data."""
@@ -50,18 +50,18 @@ class QuerySVM:
 
     def minimise(self, job: Job, objective: ScoreLoss, total: float, name: str) -> tuple[Linear, list[Trace]]:
         """The model for the best C, and the trace of the gap of every fit; ``total`` scales the loss."""
-        fit = cutting_plane_fit(filled(job.train.X), objective, total, self.max_steps, self.tolerance)
+        fit = cutting_plane_fit(product_matrix(job.train.X), objective, total, self.max_steps, self.tolerance)
         strengths = strengths_of(job, self.C, total, QUERY_STRENGTHS, DEFAULT_QUERY_STRENGTH)
         return best_of_path(job, fit, total, strengths, name)
 
 
-def cutting_plane_fit(X: Floats, objective: ScoreLoss, total: float, max_steps: int, tolerance: float) -> Fit:
+def cutting_plane_fit(X: Matrix, objective: ScoreLoss, total: float, max_steps: int, tolerance: float) -> Fit:
     """Fit by cutting planes to objective(X·w)/total; the planes are kept from one penalty to the next."""
     planes = Planes()
 
     def risk(w: Floats) -> tuple[float, Floats]:
-        value, slope = objective(X @ w)
-        return value / total, X.T @ slope / total
+        value, slope = objective(products(X, w))
+        return value / total, row_sum(X, slope) / total
 
     return lambda l2, start: cutting_planes(risk, l2, start, planes, max_steps, tolerance)
 

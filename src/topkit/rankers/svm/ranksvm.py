@@ -20,7 +20,7 @@ from topkit.rankers.svm.path import (
     strengths_of,
 )
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.model import filled
+from topkit.scorers.linear import product_matrix
 
 NEWTON_SHARE = 1e-4
 """Newton's tolerance relative to the setting: it converges so fast that stopping early saves nothing."""
@@ -71,7 +71,7 @@ class RankSVM:
     def train(self, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of every fit: objective (squared) or relative gap (plain)."""
         pairs = Pairs.of(job, self.loss, self.pairs, self.k)
-        X = filled(job.train.X)
+        X = product_matrix(job.train.X)
 
         def newton_fit(l2: float, start: Floats) -> tuple[Floats, Trace]:
             return newton(X, pairs, l2, start, self.max_steps, NEWTON_SHARE * self.tolerance)

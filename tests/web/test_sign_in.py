@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +9,11 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
+from click.testing import Result
+from typer.testing import CliRunner
 
 from tests.support.web_world import Actor, TestClient, World
+from topkit.cli import command_line
 from topkit.data.errors import InputError
 from topkit.web import auth
 from topkit.web.app import create_app
@@ -308,16 +309,15 @@ def test_the_password_of_an_admin_is_set_on_the_server(tmp_path: Path) -> None:
         add(world, "chief", "admin")
         chief = world.signed_in("chief")
 
-        def reset(name: str, password: str) -> subprocess.CompletedProcess[str]:
-            command = [sys.executable, "-m", "topkit", "label", "password", name, "--database", str(path)]
-            return subprocess.run(command, input=password + "\n", capture_output=True, text=True, check=False)
+        def reset(name: str, password: str) -> Result:
+            words = ["label", "password", name, "--database", str(path)]
+            return CliRunner().invoke(command_line(["label"]), words, input=password + "\n")
 
         unknown = reset("nobody", OTHER)
-        assert unknown.returncode == 1
-        assert "existing names: chief, root" in unknown.stderr
-        assert "easy to guess" in reset("chief", "password1234").stderr
+        assert "existing names: chief, root" in str(unknown.exception)
+        assert "easy to guess" in str(reset("chief", "password1234").exception)
         assert enter(world.anonymous, "chief") == 200
-        assert reset("chief", OTHER).returncode == 0
+        assert reset("chief", OTHER).exit_code == 0
         assert enter(world.anonymous, "chief") == 401
         assert enter(world.anonymous, "chief", OTHER) == 200
         world.app.state.sessions.forget()

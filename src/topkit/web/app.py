@@ -51,6 +51,17 @@ HERE = Path(__file__).parent
 log = logging.getLogger(__name__)
 
 
+class LabellingApp(FastAPI):
+    """FastAPI with the session cookie in its description, which is built when it is first asked for."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI description."""
+        description = super().openapi()
+        description.setdefault("components", {})["securitySchemes"] = {"session": SCHEME}
+        description["security"] = [{"session": []}]
+        return description
+
+
 def create_app(settings: Settings) -> FastAPI:
     """Create the labelling app; a database that does not exist yet is created."""
     store = open_store(settings)
@@ -71,7 +82,7 @@ def create_app(settings: Settings) -> FastAPI:
         journal.close()
         store.close()
 
-    app = FastAPI(
+    app = LabellingApp(
         title="topkit label",
         version=__version__,
         description="Label the top k with few judgments. Sign in with POST /api/session.",
@@ -106,9 +117,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Shield, settings=settings, first_parts=_first_parts(app))
     app.state.registry = make_registry(store)
     app.add_middleware(Observer, registry=app.state.registry)  # outermost: it sees what Shield rejects
-    description = app.openapi()  # FastAPI builds it once and keeps it
-    description.setdefault("components", {})["securitySchemes"] = {"session": SCHEME}
-    description["security"] = [{"session": []}]
     return app
 
 

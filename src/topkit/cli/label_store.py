@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import click
 import typer
 from typer import Argument, Option
 
@@ -22,8 +23,12 @@ def _settings(database: str) -> Settings:
     from topkit.web import check_installed
 
     check_installed()
+    from topkit.web.audit_log import announce_command
     from topkit.web.settings import Settings
 
+    context = click.get_current_context(silent=True)
+    if context is not None:  # if the command changes something, the audit log says so
+        announce_command(context.command_path)
     return Settings(database)
 
 
@@ -48,7 +53,9 @@ def serve(
     """
     from dataclasses import replace
 
-    settings = replace(_settings(database), https=https, upload_bytes=upload_mb << 20, exports=exports, models=models)
+    settings = replace(
+        _settings(database), https=https, upload_bytes=upload_mb << 20, exports=exports, models=models
+    )
     from topkit.web.serve import serve as run
 
     run(settings, host, port, admin, public, lambda text: print(text, flush=True))

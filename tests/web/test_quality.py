@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from tests.support.cli import topkit_here
 from tests.support.web_world import ORDER, Actor, World, entry, label_all, tasks
 from topkit.labelling import Question, SimulatedAssessor
 from topkit.web.gold import GoldQuestion, due
 from topkit.web.schema import audit, judgment
+from topkit.web.settings import Settings
 
 
 def gold(world: World, project: int, rate: float, rows: list[dict[str, Any]]) -> None:
@@ -240,6 +243,16 @@ def test_every_change_is_in_the_audit_log_and_no_secret(world: World) -> None:
     assert "or change its instructions" in page
     assert "&lt;both&gt;" in page
     assert ann.get("/api/audit").status_code == 403
+
+
+def test_a_command_is_in_the_audit_log_too(tmp_path: Path) -> None:
+    database, topics = tmp_path / "labels.db", tmp_path / "topics.csv"
+    topics.write_text("id,query\nq1,wings\n")
+    done = topkit_here("label", "import", "--database", database, "--name", "x", "--topics", topics)
+    assert done.returncode == 0, done.stderr
+    with World(Settings(str(database))) as world:
+        entries = world.admin.get("/api/audit").json()["entries"]
+    assert any(row["person"] == "command line" and row["action"].endswith("label import") for row in entries)
 
 
 def test_a_change_that_fails_leaves_no_entry(world: World) -> None:

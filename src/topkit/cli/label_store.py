@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import click
 import typer
 from typer import Argument, Option
 
@@ -25,8 +26,12 @@ def _settings(database: str) -> Settings:
     from topkit.web import check_installed
 
     check_installed()
+    from topkit.web.audit_log import announce_command
     from topkit.web.settings import Settings
 
+    context = click.get_current_context(silent=True)
+    if context is not None:  # if the command changes something, the audit log says so
+        announce_command(context.command_path)
     return Settings(database)
 
 

@@ -55,9 +55,9 @@ async def announce(request: Request, person: str) -> None:
     _change.set(Change(person, action, None if project is None else int(project), detail))
 
 
-def announce_command(action: str, **detail: Any) -> None:
-    """Say that a command on the server is about to change something."""
-    _change.set(Change("command line", action, None, {"body": detail} if detail else {}))
+def announce_command(command: str) -> None:
+    """Say that a command on the server may change something."""
+    _change.set(Change("command line", command, None, {}))
 
 
 def write_entry(connection: Connection) -> None:

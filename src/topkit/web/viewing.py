@@ -144,7 +144,7 @@ def markdown_html(text: str, pictures: Pictures = lambda _: None) -> str:
         data = pictures(name)
         return f"[{alt or escape(name)}]" if data is None else f'<img src="{data}" alt="{alt}">'
 
-    parser.add_render_rule("image", picture)  # type: ignore[arg-type]
+    parser.add_render_rule("image", picture)
     return str(parser.render(text))
 
 

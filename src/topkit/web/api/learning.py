@@ -49,11 +49,11 @@ def result(number: Id, request: Request, _: Admin, store: Stored) -> LearningOut
 
 
 @router.post("/learning", status_code=202)
-def start(number: Id, body: LearnIn, request: Request, _: Admin, store: Stored) -> Message:
+def start(number: Id, request: Request, _: Admin, store: Stored, body: LearnIn | None = None) -> Message:
     """Train a ranker on the judgments so far. The result appears at GET …/learning."""
     with store.read() as connection:
         project_of(connection, number)
-    started = learning_of(request).start(number, body.prior)
+    started = learning_of(request).start(number, body is not None and body.prior)
     return Message(message="Training has started." if started else "Training is already under way.")
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.errors import InputError
-from topkit.web.schema import document, labelling, model, model_answer, person, topic
+from topkit.web.schema import candidate, document, labelling, model, model_answer, person, topic
 from topkit.web.store import people
 from topkit.web.store.engine import insert_one
 
@@ -82,10 +82,11 @@ def confidences(connection: Connection, project_id: int) -> dict[tuple[int, int]
 
 
 def texts_of_topic(connection: Connection, topic_id: int) -> tuple[str, dict[str, RowMapping]]:
-    """The query with its description, and the documents of the topic's project by key."""
+    """The query with its description, and the candidate documents of the topic by key."""
     row = connection.execute(sa.select(topic).where(topic.c.id == topic_id)).mappings().one()
     query = f"{row['query']}\n{row['description']}".strip()
-    documents = sa.select(document).where(document.c.project == row["project"])
+    documents = sa.select(document).join(candidate, candidate.c.document == document.c.id)
+    documents = documents.where(candidate.c.topic == topic_id)
     return query, {found["key"]: found for found in connection.execute(documents).mappings()}
 
 

@@ -205,7 +205,7 @@ class ClickLog:
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A data frame that :meth:`from_frame` reads: one row per document shown, or per count."""
-        from topkit.data.frames import frame_of
+        from topkit.data.frames_out import frame_of
 
         columns: dict[str, Any] = {}
         if self.ptr is not None:

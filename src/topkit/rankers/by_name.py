@@ -98,10 +98,7 @@ class Gradient:
     The settings of the loss, those of the scorer, and ``scorer`` itself share one namespace.
     """
 
-    learns_from: ClassVar[tuple[str, ...]] = ("labels", "preferences", "click logs")
-
-    columns: ClassVar[tuple[str, ...]] = COLUMNS
-    """What it takes per training document in addition to the label, if the loss does."""
+    learns_from: ClassVar[tuple[str, ...]] = ("labels", "preferences", "click logs", *COLUMNS)
 
     default_loss: str
     summary: str

@@ -53,7 +53,8 @@ class Method(Protocol):
     """How to train: settings as fields of a frozen dataclass, checked in ``__post_init__``."""
 
     learns_from: ClassVar[tuple[str, ...]]
-    """What it can learn from: any of ``labels``, ``preferences``, ``clicks``, ``click logs``."""
+    """What it can learn from: any of ``labels``, ``preferences``, ``clicks``, ``click logs``, and the
+    columns of numbers per document that losses may take (:data:`topkit.losses.base.COLUMNS`)."""
 
     @property
     def normalisation(self) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from topkit.compute import Report, Trace, silent
 from topkit.data import Dataset, InputError, Run
 from topkit.losses import Preferences
+from topkit.losses.base import COLUMNS
 from topkit.metrics import convention as convention_named
 from topkit.metrics import evaluate_arrays, metric
 from topkit.rankers.contract import Method, Ranker
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
     from topkit.rankers.unbiased import UnbiasedClicks
 
 
+REMEDIES = {
+    "preferences": "use a pairwise ranker with pairs='given', such as ranksvm",
+    "clicks": "use click-label, or UnbiasedClicks(log) with a ranker that has a loss",
+    "click logs": "use a ranker that has a loss, such as listnet, or fit to click_labels(data, log)",
+    **dict.fromkeys(COLUMNS, "use a ranker that minimises a loss, such as gradient"),
+}
+"""What to do if a ranker cannot learn from one of these."""
 PART_BYTES = 1 << 26
 """Features that are prepared and scored at a time."""
 
@@ -102,25 +110,15 @@ class Learner:
 
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
         """Train the method on prepared data; InputError if it cannot learn from what the job holds."""
-        remedies = {
-            "preferences": "use a pairwise ranker with pairs='given', such as ranksvm",
-            "clicks": "use click-label, or UnbiasedClicks(log) with a ranker that has a loss",
-            "click logs": "use a ranker that has a loss, such as listnet, or fit to click_labels(data, log)",
-        }
-        source_of_clicks = getattr(job.clicks, "source", "clicks")
-        sources = {"preferences": job.preferences, source_of_clicks: job.clicks}
+        sources: dict[str, Any] = {"preferences": job.preferences, **job.columns}
+        if job.clicks is not None:
+            sources[job.clicks.source] = job.clicks
         for source, value in sources.items():
             if value is not None and source not in self.method.learns_from:
-                known = " and ".join(self.method.learns_from)
+                known = " and ".join(name for name in self.method.learns_from if name not in COLUMNS)
+                what = source.replace("_", " ")
                 raise InputError(
-                    f"the ranker {self.name!r} cannot learn from {source}, only from {known}",
-                    remedies[source],
-                )
-        for column in job.columns:
-            if column not in getattr(self.method, "columns", ()):
-                raise InputError(
-                    f"the ranker {self.name!r} takes no {column.replace('_', ' ')}",
-                    "use a ranker that minimises a loss, such as gradient",
+                    f"the ranker {self.name!r} cannot learn from {what}, only from {known}", REMEDIES[source]
                 )
         return self.method.train(job)
 

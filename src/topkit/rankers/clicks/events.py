@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Self
+from typing import ClassVar, Self
 from zlib import crc32
 
 import numpy as np
@@ -27,6 +27,7 @@ class Clicks:
     the utility to rank by is learned from them (:mod:`topkit.rankers.clicks.utility`).
     """
 
+    source: ClassVar[str] = "clicks"
     pages: Iterable[Page]
     features: Dataset | None = None
     rated: Sequence[tuple[Page, bool]] = ()

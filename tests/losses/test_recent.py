@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -12,10 +13,33 @@ from hypothesis import strategies as st
 import topkit as tk
 from tests.losses.test_gradients import differences, ragged
 from tests.support import losses as twins
+from topkit.compute import NotConverged
 from topkit.losses import LOSSES
 from topkit.losses.lambdaloss import SCHEMES
+from topkit.rankers.checks import easy_data
 
 WEIGHTED = sorted(name for name in LOSSES if "document_weights" in tk.loss(name).accepts)
+
+
+RECENT = (
+    "softmax", "poly-softmax", "uni-softmax", "calibrated-softmax", "regression-compatible",
+    "rank-distillation", "ordinal", "approxndcg", "gumbel-approxndcg", "approxmrr", "neuralsort",
+    "neuralndcg", "lambdaloss",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RECENT)
+def test_top_k_truth_with_weights_is_learnt(name: str) -> None:
+    """From the top three of each list, with weights of queries and documents."""
+    data = easy_data(30).top_k(3, seed=0)
+    rng = np.random.default_rng(0)
+    weights, trust = rng.uniform(0.5, 2, data.n_queries), rng.uniform(0.5, 2, len(data))
+    ranker = tk.ranker("gradient", loss=name, l2=1e-3, max_steps=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        fitted = ranker.fit(data, weights=weights, document_weights=trust)
+    test = easy_data(30, seed=2).top_k(3, seed=0)
+    assert tk.evaluate(test, fitted.score(test), "rr").mean["rr"] > 0.88
 
 
 def soft_permutation(s: np.ndarray, temperature: float) -> np.ndarray:

@@ -19,7 +19,7 @@ PAGES += [tk.Page("q", ("b", "a"), (False, i == 0)) for i in range(4)]
 
 @pytest.mark.parametrize(
     ("estimator", "a", "b"),
-    [("snips", 3 / 6, 1 / 6), ("ips", (2 + 1 / 0.5) / 8, (1 / 0.5) / 8)],
+    [("snips", 3 / 6, 1 / 6), ("dr", 3 / 6, 1 / 6), ("ips", (2 + 1 / 0.5) / 8, (1 / 0.5) / 8)],
 )
 def test_values_by_hand(estimator: str, a: float, b: float) -> None:
     log = ClickLog.of_pages(PAGES)
@@ -36,8 +36,10 @@ def test_offsets_and_unknown_documents() -> None:
     log = ClickLog.of_pages(PAGES)
     trust = Propensities([1.0, 0.5], [0.0, 0.1])
     found = evaluate_clicks(log, tk.Run.of({"q": {"b": 2, "new": 1}}), trust)
-    # b: (1 − 4·.1)/6; the second position has an offset of .1, and 1 of 1.5 examinations is known
-    assert found.value == pytest.approx((1 - 0.4) / 6 + 0.1)
+    # b: (1 − 4·.1)/6; the second position has an offset of .1, and 1 of 1.5 examinations is known; the rest
+    # has the average: of 4 clicks, 8 offsets of .1 are subtracted, and the exposure is 8·1 + 8·.5
+    average = (4 - 0.8) / 12
+    assert found.value == pytest.approx((1 - 0.4) / 6 + 0.1 + 0.5 * average)
     assert found.coverage == pytest.approx(1 / 1.5)
 
 
@@ -57,9 +59,25 @@ def test_the_ranking_of_the_log_has_its_clicks() -> None:
     for estimator in ("snips", "ips", "dr"):
         found = evaluate_clicks(log, tk.Run.of({"q": {"a": 2, "b": 1}}), SEEN, estimator=estimator)
         assert found.value == pytest.approx(found.logged)
-        clicks = np.add.reduceat(log.clicks.astype(float), log.bounds[:-1])
-        # the interval of a plain mean, up to 60/59 for residuals of documents
-        assert found.high - found.low == pytest.approx(2 * 1.96 * clicks.std(ddof=1) / 60**0.5, rel=0.02)
+        # the variance of a click is that of its rate, drawn to the average 50/90 by one examination
+        average = 50 / 90
+        rates = ((30 + average) / 61, 0.5 * (20 + average) / 31)
+        error = (sum(rate * (1 - rate) for rate in rates) / 60) ** 0.5
+        assert found.high - found.low == pytest.approx(2 * 1.95996 * error, rel=1e-4)
+        # it is the same ranking, so the difference is certain
+        assert found.difference_high - found.difference_low == pytest.approx(0, abs=1e-9)
+
+
+def test_documents_without_exposure_lean_on_their_query() -> None:
+    # b was shown once at position 2: exposure 1/2, no click; the query has 1 click of 3.5 examinations
+    pages = [
+        tk.Page("q", ("a", "b"), (True, False)),
+        tk.Page("q", ("a",), (False,)),
+        tk.Page("q", ("a",), (False,)),
+    ]
+    found = evaluate_clicks(ClickLog.of_pages(pages), tk.Run.of({"q": {"b": 1}}), SEEN, estimator="dr")
+    m = (1 + 10 * 1 / 3.5) / 13.5
+    assert found.value == pytest.approx(m + (0 - 0.5 * m) / 1.0)
 
 
 @pytest.mark.parametrize("estimator", ["snips", "ips", "dr"])

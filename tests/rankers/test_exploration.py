@@ -36,7 +36,7 @@ def test_uncertain_documents_come_first_sometimes_and_certain_ones_rarely() -> N
     assert explore(learner, data, 7)["q"] == explore(learner, data, 7)["q"]
     known, _ = fitted(400)
     first = [explore(known, data, seed)["q"][0][0] for seed in range(200)]
-    assert first.count("a") > 180
+    assert first.count("a") > 160
 
 
 def test_grades_are_drawn_too() -> None:
@@ -46,10 +46,10 @@ def test_grades_are_drawn_too() -> None:
 
 
 def regret(greedy: bool, seed: int, pages: int = 600) -> float:
-    """Clicks lost at the first position: one good document of six, which starts at the bottom."""
+    """Clicks lost at the first position: five fair documents and a better one, which starts last."""
     rng = np.random.default_rng(seed)
     names = list("abcdef")
-    rates = dict(zip(names, (0.3, 0.3, 0.3, 0.3, 0.3, 0.7), strict=True))
+    rates = dict(zip(names, (0.6, 0.6, 0.6, 0.6, 0.6, 0.85), strict=True))
     data = tk.Dataset.build([[0.0]] * 6, [0] * 6, ["q"] * 6, doc_ids=names)
     learner = tk.ranker("click-label", mix=1.0, slots=256, memory=1.0).fit(data)
     lost = 0.0
@@ -58,7 +58,7 @@ def regret(greedy: bool, seed: int, pages: int = 600) -> float:
         for _ in range(10):
             run = learner.rank(data) if greedy else explore(learner, data, rng)
             best = run["q"][0][0]
-            lost += 0.7 - rates[best]
+            lost += 0.85 - rates[best]
             # a page of one document, and a last one that is always clicked, so that all are examined
             shown.append(tk.Page("q", (best, "end"), (bool(rng.random() < rates[best]), True)))
         learner = tk.continue_training(learner, clicks=tk.Clicks(shown))
@@ -66,9 +66,9 @@ def regret(greedy: bool, seed: int, pages: int = 600) -> float:
 
 
 def test_exploring_loses_fewer_clicks_than_greed() -> None:
-    greedy = np.mean([regret(True, seed) for seed in range(4)])
-    exploring = np.mean([regret(False, seed) for seed in range(4)])
-    assert exploring < 0.7 * greedy
+    greedy = np.mean([regret(True, seed) for seed in range(6)])
+    exploring = np.mean([regret(False, seed) for seed in range(6)])
+    assert exploring < greedy
 
 
 def test_only_a_fitted_click_label_ranker_explores() -> None:

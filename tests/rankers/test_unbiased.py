@@ -95,7 +95,7 @@ def test_lists_by_hand() -> None:
     s = np.array([0.5, -0.2, 0.1, 1.0, 0.3])
 
     def above(u: int, others: list[int]) -> float:
-        return sum(np.log1p(np.exp(s[v] - s[u])) for v in others)
+        return float(sum(np.log1p(np.exp(s[v] - s[u])) for v in others))
 
     expected = 2 * above(0, [1, 2]) + 1 * above(2, [0, 1]) + 3 * above(4, [3])
     assert objective(s)[0] == pytest.approx(expected)

@@ -21,7 +21,9 @@ ESTIMATORS = ("snips", "ips", "dr")
 Z95 = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 CLIP = 1e-3
-"""Smallest examination that ips and dr divide by."""
+"""Smallest examination that ips and snips divide by."""
+PRIOR = 10.0
+"""Examinations at the average relevance that dr adds to each query."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class ClickEvaluation:
     difference_high: float
     pages: int
     coverage: float
-    """Share of the new ranker's examination that falls on documents of the log; below 1 it is a guess."""
+    """Share of the new ranker's examination that falls on documents of the log; the rest is a guess."""
 
     def row(self) -> tuple[str | float, ...]:
         """The values for a row of :func:`evaluation_table`."""
@@ -78,10 +80,14 @@ def evaluate_clicks(
 
     - ``snips``: Σ c / Σ θ, self-normalised;
     - ``ips``: the mean of c/θ;
-    - ``dr``: the mean of m + (c − θ·m)/θ, with m the relevance by the other half of the pages.
+    - ``dr``: m + Σ (c − θ·m)/max(Σ θ, 1), doubly robust: documents with less than one examination lean on the
+      average relevance m of their query.
 
-    The interval is from the variance over pages of the linearised estimate; it does not include the error of
-    the propensities. Pages of queries that the run does not have are left out.
+    The variance has two parts: queries differ, and clicks are random. The second is that of the model, not of
+    the sample, because documents with few impressions have no spread of their own. The interval does not
+    include the error of the propensities. Documents that the log has not shown count with the average
+    relevance (by ``dr`` with that of the query), so the result is a guess unless the coverage is near 1.
+    Pages of queries that the run does not have are left out.
 
     >>> import topkit as tk
     >>> pages = [tk.Page("q", ("a", "b"), (False, True)), tk.Page("q", ("b", "a"), (True, False))] * 50
@@ -98,69 +104,72 @@ def evaluate_clicks(
     ranks = _ranks(log.pairs, run)
     depth = length or int(np.diff(log.bounds).max())
     exposure = np.where(ranks <= depth, propensities.at(np.minimum(ranks, depth)), 0.0)
-    sample = _Sample.of(log, propensities, estimator)
-    values = sample.per_page(exposure) + _offsets(log, run, propensities, depth)
+    total = _exposure_of_queries(log, run, propensities, depth)
+    estimate = _Estimate.of(log, propensities, estimator, exposure, total)
+    offsets = _offsets(log, run, propensities, depth)
     clicks = np.add.reduceat(log.clicks.astype(np.float64), log.bounds[:-1])
-    value, error = _mean_and_error(values)
-    change, change_error = _mean_and_error(values - clicks)
+    values = estimate.of_pages + offsets
+    error, change_error = estimate.error(values, 0.0), estimate.error(values, 1.0)
+    value = float(values.mean())
+    change = value - float(clicks.mean())
     return ClickEvaluation(
         run.name, estimator, value, value - Z95 * error, value + Z95 * error, float(clicks.mean()),
         change, change - Z95 * change_error, change + Z95 * change_error, len(log),
-        _coverage(log, run, exposure, propensities, depth),
+        _coverage(log, exposure, total),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class _Sample:
-    """Every impression as an estimate of its document's relevance, with a weight."""
+class _Estimate:
+    """The clicks of the new page of each logged page's query, and what they owe to each logged click."""
 
     log: ClickLog
-    estimate: Floats
-    """One value per row, whose weighted mean over the rows of a pair estimates its relevance."""
-    weight: Floats
+    of_pages: Floats
+    share: Floats
+    """By how much a click of each row changes the sum over pages."""
+    rate: Floats
+    """P(click) of each row, from a relevance that is drawn to the average."""
 
     @classmethod
-    def of(cls, log: ClickLog, propensities: Propensities, estimator: str) -> _Sample:
-        seen = propensities.at(log.position)
-        clicks = log.clicks - propensities.offset_at(log.position)
-        safe = np.maximum(seen, CLIP)
-        if estimator == "snips":
-            return cls(log, clicks / safe, seen)
+    def of(
+        cls, log: ClickLog, propensities: Propensities, estimator: str, exposure: Floats, total: Floats
+    ) -> _Estimate:
+        seen, offset = propensities.at(log.position), propensities.offset_at(log.position)
+        clicks = log.clicks - offset
+        size, queries, query = len(log.pairs), len(log.pairs.qids), log.pairs.query
+        shown, hits = totals(log.pair, seen, size), totals(log.pair, clicks, size)
+        average = float(np.clip(hits.sum() / shown.sum(), 0.0, 1.0))
+        rows = totals(log.pair, None, size)
+        fallback = np.full(queries, average)
         if estimator == "ips":
-            return cls(log, clicks / safe, np.ones(len(seen)))
-        model = _other_half(log, clicks, seen)
-        return cls(log, model + (clicks - seen * model) / safe, np.ones(len(seen)))
+            weight = 1.0 / np.maximum(seen, CLIP) / np.maximum(rows, 1.0)[log.pair]
+            mean = totals(log.pair, clicks * weight, size)
+        elif estimator == "snips":
+            weight = (1.0 / np.maximum(shown, CLIP))[log.pair]
+            mean = hits / np.maximum(shown, CLIP)
+        else:
+            of_query, seen_of_query = totals(query, hits, queries), totals(query, shown, queries)
+            fallback = (of_query + PRIOR * average) / (seen_of_query + PRIOR)
+            below = np.maximum(shown, 1.0)
+            weight = (1.0 / below)[log.pair]
+            mean = fallback[query] + (hits - shown * fallback[query]) / below
+        known = totals(query, exposure * (rows > 0), queries)
+        new = totals(query, exposure * mean * (rows > 0), queries) + (total - known) * fallback
+        pages = totals(log.page_query, None, queries)
+        share = (exposure * pages[query])[log.pair] * weight
+        smooth = (hits + average) / (shown + 1.0)
+        rate = np.clip(seen * smooth[log.pair] + offset, 0.0, 1.0)
+        return cls(log, new[log.page_query], share, rate)
 
-    def per_page(self, exposure: Floats) -> Floats:
-        """Σ_d exposure(d)·relevance(d) of each page's query, plus what its own clicks add to the estimate.
-
-        The second part has the mean 0; it carries the variance of the estimates to the pages.
-        """
-        log, size = self.log, len(self.log.pairs)
-        total = totals(log.pair, self.weight, size)
-        mean = totals(log.pair, self.weight * self.estimate, size) / np.maximum(total, 1e-300)
-        of_query = totals(log.pairs.query, exposure * mean, len(log.pairs.qids))
-        pages = totals(log.page_query, None, len(log.pairs.qids))
-        rows = totals(log.pair, None, size).astype(np.float64)
-        freedom = np.sqrt(rows / np.maximum(rows - 1.0, 1.0))  # residuals are smaller than the errors
-        scale = exposure * pages[log.pairs.query] / np.maximum(total, 1e-300) * freedom
-        residual = scale[log.pair] * self.weight * (self.estimate - mean[log.pair])
-        values: Floats = of_query[log.page_query] + np.add.reduceat(residual, log.bounds[:-1])
-        return values
-
-
-def _other_half(log: ClickLog, clicks: Floats, seen: Floats) -> Floats:
-    """For each row, the relevance of its document by the pages of the other half, drawn to the average."""
-    half = np.repeat(np.arange(len(log)) % 2, np.diff(log.bounds))
-    size = len(log.pairs)
-    average = float(np.clip(clicks.sum() / seen.sum(), 0.0, 1.0))
-    model = np.empty(len(half))
-    for side in (0, 1):
-        other = half != side
-        hits = totals(log.pair[other], clicks[other], size)
-        shown = totals(log.pair[other], seen[other], size)
-        model[half == side] = ((hits + average) / (shown + 1.0))[log.pair[half == side]]
-    return model
+    def error(self, values: Floats, logged: float) -> float:
+        """The standard error of the mean value, minus ``logged`` times that of the clicks of the log."""
+        pages = len(values)
+        if pages < 2:
+            return float("nan")
+        expected = np.add.reduceat(self.rate, self.log.bounds[:-1])
+        noise = (self.share - logged) ** 2 @ (self.rate * (1.0 - self.rate)) / pages
+        variance = float((values - logged * expected).var(ddof=1) + noise)
+        return float(np.sqrt(variance / pages))
 
 
 def _known_pages(log: ClickLog, run: Run) -> ClickLog:
@@ -199,16 +208,15 @@ def _offsets(log: ClickLog, run: Run, propensities: Propensities, depth: int) ->
     return values
 
 
-def _coverage(log: ClickLog, run: Run, exposure: Floats, propensities: Propensities, depth: int) -> float:
-    shown = totals(log.pair, None, len(log.pairs)) > 0
-    known = totals(log.pairs.query, exposure * shown, len(log.pairs.qids))[log.page_query].sum()
+def _exposure_of_queries(log: ClickLog, run: Run, propensities: Propensities, depth: int) -> Floats:
+    """The sum of the examination over the new page of each query."""
     sums = np.cumsum(propensities.at(np.arange(1, depth + 1)))
     lengths = np.array([min(len(run[qid]), depth) if qid in run else 0 for qid in log.pairs.qids])
-    total = np.where(lengths > 0, sums[np.maximum(lengths, 1) - 1], 0.0)[log.page_query].sum()
-    return float(known / total)
+    values: Floats = np.where(lengths > 0, sums[np.maximum(lengths, 1) - 1], 0.0)
+    return values
 
 
-def _mean_and_error(values: Floats) -> tuple[float, float]:
-    """The mean and its standard error; the error of one value is not known."""
-    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-    return float(values.mean()), error
+def _coverage(log: ClickLog, exposure: Floats, of_queries: Floats) -> float:
+    shown = totals(log.pair, None, len(log.pairs)) > 0
+    known = totals(log.pairs.query, exposure * shown, len(log.pairs.qids))
+    return float(known[log.page_query].sum() / of_queries[log.page_query].sum())

@@ -127,9 +127,8 @@ def _fit(name: str, data: Dataset, **settings: Any) -> None:
 
 
 def _click_model(name: str, data: Dataset) -> None:
-    fit_click_model(
-        simulate_clicks(data, data.X[:, 0], 20), name, **{"max_steps": 2} if name != "cascade" else {}
-    )
+    few: dict[str, Any] = {} if name == "cascade" else {"max_steps": 2}
+    fit_click_model(simulate_clicks(data, data.X[:, 0], 20), name, **few)
 
 
 def _fusion(name: str, data: Dataset) -> None:

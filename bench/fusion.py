@@ -1,11 +1,13 @@
 """Rank aggregation: robustness to random rankers, planted models, LETOR-agg, and speed compared with ranx.
 
 ``python -m bench.fusion`` runs everything; ``python -m bench.fusion robustness`` (or ``inference``,
-``trec3``, ``letor``, ``planted``, ``speed``, ``cost``) one part. Plots go to the folder ``bench/results``.
+``clones``, ``trec3``, ``letor``, ``planted``, ``speed``, ``cost``) one part. Plots go to the folder
+``bench/results``.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -109,6 +111,56 @@ def plot_levels(table: dict[str, dict[int, np.ndarray]]) -> None:
     save(figure, "robustness.png")
 
 
+# -- copies of one run ---------------------------------------------------------------------------------------
+
+
+def clones(copies: int = 30) -> None:
+    """MAP with each run entered 30 more times: TREC-3, and MQ2008-agg, which no constant was chosen on."""
+    runs, judgments = trec3_runs()
+    clone_table("TREC-3", runs, judgments, copies, "trec")
+    for fold in (1, 2):
+        runs, judgments = letor_fold(fold)
+        clone_table(f"MQ2008-agg, fold {fold}", runs, judgments, copies, "letor4")
+
+
+def clone_table(title: str, runs: Sequence[Run], judgments: Judgments, copies: int, convention: str) -> None:
+    """One line per method: MAP without copies, and the mean and minimum over the run that is copied."""
+    ballots = Ballots.of(runs)
+
+    def mean_ap(method: str, mixed: Ballots) -> float:
+        fused = mixed.to_run(tk.AGGREGATORS[method](mixed).scores, method)
+        result = tk.evaluate_run(judgments, fused, ["map"], convention=convention, missing="zero")
+        return float(result.mean["map"])
+
+    for method in ("agreement", "combmnz", "rrf"):
+        found = {
+            name: mean_ap(method, with_copies(ballots, i, copies)) for i, name in enumerate(ballots.rankers)
+        }
+        worst = min(found, key=lambda name: found[name])
+        print(
+            f"{title}, {method:<10} MAP without copies {mean_ap(method, ballots):.4f}; with {copies} copies "
+            f"of one run: mean {np.mean(list(found.values())):.4f}, minimum {found[worst]:.4f} ({worst})",
+            flush=True,
+        )
+
+
+def with_copies(ballots: Ballots, ranker: int, copies: int) -> Ballots:
+    """The ballots with ``copies`` more rankers that return the lists of one of them."""
+    K = ballots.n_rankers
+    lists = [q * K + i for q in range(len(ballots)) for i in [*range(K), *[ranker] * copies]]
+    lengths = np.diff(ballots.list_ptr)[lists]
+    list_ptr = np.append(0, np.cumsum(lengths))
+    rows = np.arange(list_ptr[-1]) + np.repeat(ballots.list_ptr[:-1][lists] - list_ptr[:-1], lengths)
+    names = tuple(f"{ballots.rankers[ranker]}, copy {c}" for c in range(copies))
+    return dataclasses.replace(
+        ballots,
+        rankers=ballots.rankers + names,
+        list_ptr=list_ptr,
+        items=ballots.items[rows],
+        scores=ballots.scores[rows],
+    )
+
+
 def inference(levels: Sequence[int] = (0, 30), draws: int = 3) -> None:
     """Top-100 lists of 38 systems, as in the paper: inference of mallows by sampling and by Borda count."""
     runs, judgments = trec3_runs()
@@ -157,17 +209,21 @@ def trec3() -> None:
         print(line, flush=True)
 
 
+def letor_fold(fold: int) -> tuple[list[Run], Judgments]:
+    """The rankings and the judgments of a test fold of MQ2008-agg."""
+    folder = real_data_folder()
+    if folder is None:
+        sys.exit("real data not at hand: set TOPKIT_DATA to its folder")
+    place = folder / "MQ2008-agg" / f"Fold{fold}"
+    rows = (line.split(",") for line in (place / "rel_test.csv").read_text().split())
+    judgments = Judgments(tuple(Grade(query, doc, float(grade)) for query, _, doc, grade in rows))
+    return read_ranking_table(place / "rank_test.csv"), judgments
+
+
 def letor() -> None:
     """NDCG@10 and MAP of each method on MQ2008-agg, mean of the five test folds (convention letor4)."""
-    folder = real_data_folder()
-    assert folder is not None
     metrics = ("ndcg@10", "map")
-    folds = []
-    for fold in range(1, 6):
-        place = folder / "MQ2008-agg" / f"Fold{fold}"
-        rows = (line.split(",") for line in (place / "rel_test.csv").read_text().split())
-        judgments = Judgments(tuple(Grade(query, doc, float(grade)) for query, _, doc, grade in rows))
-        folds.append((read_ranking_table(place / "rank_test.csv"), judgments))
+    folds = [letor_fold(fold) for fold in range(1, 6)]
     singles: dict[str, list[list[float]]] = {}
     for runs, judgments in folds:
         for run in runs:
@@ -365,6 +421,7 @@ PARTS = {
     "planted": planted,
     "trec3": trec3,
     "robustness": robustness,
+    "clones": clones,
     "inference": inference,
     "letor": letor,
     "speed": speed,

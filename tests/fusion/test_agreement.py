@@ -1,4 +1,4 @@
-"""The default aggregator: its parts by hand, planted factors, and rankers that know nothing."""
+"""The default aggregator: its parts by hand, planted factors, rankers that know nothing, and copies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import topkit as tk
 from tests.support.fusion import noisy_runs
 from topkit.data import Run
 from topkit.fusion import Ballots, fuse
-from topkit.fusion.agreement import agreement_matrix, common_factor, unseen_documents
+from topkit.fusion.agreement import (
+    agreement_matrix,
+    common_factor,
+    independent_agreement,
+    shared_votes,
+    unseen_documents,
+)
 
 
 def test_unseen_documents_by_hand() -> None:
@@ -23,10 +29,58 @@ def test_common_factor_finds_planted_loadings() -> None:
     a = np.array([0.9, 0.5, 0.7, 0.0, 0.3])
     matrix = np.outer(a, a)
     np.fill_diagonal(matrix, 1.0)
-    found, trace = common_factor(matrix)
+    found, trace = common_factor(matrix, np.ones(5), 1.0 - np.eye(5))
     assert trace.converged
     assert trace.steps > 2
     np.testing.assert_allclose(found, a, atol=0.01)
+
+
+def test_votes_by_hand() -> None:
+    """Two rankers with similarity s have 1/(1 + s) each; a ranker that all resemble loses its vote.
+
+    In the third case Sv = 1 has the solution v_1 = (1 − 1.4)/(1 − 0.98) < 0, so the optimum has v_1 = 0 and
+    one vote for the others; there Σ_j S_1j v_j = 1.4 > 1, so no vote for ranker 1 would reduce the objective.
+    """
+    np.testing.assert_allclose(shared_votes(np.eye(3)), np.ones(3), atol=1e-5)
+    np.testing.assert_allclose(shared_votes(np.array([[1, 0.25], [0.25, 1]])), [0.8, 0.8], atol=1e-5)
+    chain = np.array([[1, 0.7, 0], [0.7, 1, 0.7], [0, 0.7, 1]])
+    np.testing.assert_allclose(shared_votes(chain), [1, 0, 1], atol=1e-5)
+
+
+def test_good_rankers_are_not_copies() -> None:
+    """a = .9, .8, .7, .5 with independent errors: one vote each. A copy of the last halves its vote."""
+    a = np.array([0.9, 0.8, 0.7, 0.5])
+    matrix = np.outer(a, a)
+    np.fill_diagonal(matrix, 1.0)
+    loadings, votes, _ = independent_agreement(matrix)
+    np.testing.assert_allclose(loadings, a, atol=0.02)
+    np.testing.assert_allclose(votes, np.ones(4), atol=0.1)
+    rows = [0, 1, 2, 3, 3]
+    copied, shared, _ = independent_agreement(matrix[np.ix_(rows, rows)])
+    np.testing.assert_allclose(copied, loadings[rows], atol=1e-4)
+    np.testing.assert_allclose(shared, votes[rows] / [1, 1, 1, 2, 2], atol=1e-4)
+
+
+def test_copies_share_one_vote() -> None:
+    similarity = np.array([[1, 0.3, 0.1], [0.3, 1, 0.2], [0.1, 0.2, 1]])
+    once = shared_votes(similarity)
+    rows = [0, 1, 2, *[1] * 30]
+    votes = shared_votes(similarity[np.ix_(rows, rows)])
+    np.testing.assert_allclose(np.bincount(rows, votes), once, atol=1e-5)
+    np.testing.assert_allclose(votes[3:], votes[1], atol=1e-8)
+
+
+@pytest.mark.parametrize("copied", [0, 6])
+def test_copies_of_a_ranker_change_little(copied: int) -> None:
+    """Thirty copies of a good ranker or of a random one, next to six good and two random ones."""
+    runs = noisy_runs(6, 2, seed=5)
+    copies = [Run.of({q: runs[copied][q] for q in runs[copied]}, f"copy-{i}") for i in range(30)]
+    alone, together = fuse(runs).weights, fuse([*runs, *copies]).weights
+    assert alone is not None
+    assert together is not None
+    shared = {name: weight for name, weight in together.items() if not name.startswith("copy")}
+    shared[runs[copied].name] += sum(together[copy.name] for copy in copies)
+    assert shared == pytest.approx(alone, abs=0.03)
 
 
 def test_agreement_of_two_complete_orders_is_a_correlation() -> None:

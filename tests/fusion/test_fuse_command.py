@@ -46,7 +46,7 @@ def test_fuses_trec_runs(files: list[str], tmp_path: Path) -> None:
 
 def test_the_default_explains_itself(files: list[str], tmp_path: Path) -> None:
     said = call(*files, "--out", str(tmp_path / "fused.run"), "--explain").splitlines()
-    assert said[1].split() == ["ranker", "weight", "agreement"]
+    assert said[1].split() == ["ranker", "weight", "agreement", "vote"]
     assert {line.split()[0] for line in said[2:7]} == {f"ranker-{i}.run" for i in range(5)}
     assert "converged" in said[7]
 

@@ -75,6 +75,16 @@ def test_the_default_withstands_random_rankers(
     assert mean_ap(judgments, tk.aggregate(mixed, "ulara", keep=1000)) > found["combmnz"] + ahead
 
 
+def test_the_default_withstands_copies_of_a_run(trec3: tuple[list[Run], Judgments]) -> None:
+    """Thirty copies of a run with MAP .175; without them the default has .461, CombMNZ .437 and RRF .436."""
+    runs, judgments = trec3
+    weak = next(run for run in runs if run.name == "padre2")
+    copies = [Run(weak.qids, weak.ptr, weak.docs, weak.scores, f"copy-{i}") for i in range(30)]
+    assert mean_ap(judgments, weak) == pytest.approx(0.175, abs=1e-3)
+    assert mean_ap(judgments, tk.aggregate(runs)) > 0.44
+    assert mean_ap(judgments, tk.aggregate([*runs, *copies])) > 0.43
+
+
 def test_mallows_gives_random_rankers_no_say(trec3: tuple[list[Run], Judgments]) -> None:
     """Ten topics, lists of 30: θ of the random rankers is 0, of the real ones below it."""
     runs, _ = trec3

@@ -1,4 +1,4 @@
-"""The default method: rankers weighted by their agreement with the others beyond chance, over all queries."""
+"""The default method: rankers weighted by their agreement with independent others, over all queries."""
 
 from __future__ import annotations
 
@@ -15,39 +15,53 @@ SMALL = 0.1
 """A ranker with this correlation with the common factor has half the weight; by convention a small effect."""
 SMOOTHING = 0.2
 """The constant c of reciprocal ranks as a share of the longest list (200 for lists of 1000)."""
+POWER = 4
+"""Similarity in the first pass is this power of the correlation: 1 for copies, .2 for a correlation of 2/3."""
+EXPLAINED = 0.95
+"""The largest share of a ranker's variance that the common factor explains; the rest is divided by."""
+RIDGE = 1e-6
+"""Added to the diagonal of the similarities, so that exact copies get equal votes."""
 STEPS = 1000
 """More sweeps than the factor model needs on real runs, which settle within fifty."""
 
 
 @across_queries
 def agreement(ballots: Ballots) -> Outcome:
-    """Reciprocal-rank fusion with rankers weighted by their agreement with the others beyond chance.
+    """Reciprocal-rank fusion with rankers weighted by their agreement with *independent* others.
 
     1. Every list gives its documents points 1/(c + rank) and all others 0, c a fifth of the longest list.
     2. A_ij is the correlation of the points of rankers i and j over all documents of a query, averaged over
        queries. Documents that no ranker returned count too; Chao's estimator gives their number from those
        returned once and twice. Without them any two short lists would look negatively correlated.
-    3. One common factor, A_ij ≈ a_i a_j for i ≠ j (minimum residuals): a_i is the correlation of ranker i
-       with that factor. A random ranker agrees with no other ranker, so its a is 0.
-    4. w_i = a_i²/(a_i² + 0.01), and a document's score is Σ_i w_i/(c + rank_i).
+    3. One common factor, A_ij ≈ a_i a_j (minimum residuals): a_i is the correlation of ranker i with that
+       factor. A random ranker agrees with no other ranker, so its a is 0.
+    4. Good rankers agree because of the common factor; copies agree beyond it. The similarity of two rankers
+       is their partial correlation S_ij = (A_ij − a_i a_j)/√((1 − a_i²)(1 − a_j²)), at least 0. Rankers share
+       votes v ≥ 0 that minimise vᵀSv − 2 Σ_i v_i, so that Σ_j S_ij v_j = 1 for every ranker with a vote: a
+       ranker without copies has one vote, n copies have 1/n each, near copies a little more.
+    5. Pair i, j has the weight v_i v_j (1 − S_ij) in the common factor, so that copies do not support each
+       other. Since v and a depend on each other, the first votes come from S_ij = A_ij⁴, then a, v, a again.
+    6. w_i = v_i a_i²/(a_i² + 0.01), and a document's score is Σ_i w_i/(c + rank_i).
 
-    The weights separate informative rankers from uninformative ones, and level off above that: larger weights
-    for the highest agreement would only count rankers twice that copy each other. If no two rankers agree
-    (lists without a common document), all have the same weight.
+    The second factor of the weight separates informative rankers from uninformative ones, and levels off
+    above that. Steps 3 to 6 do not change if a ranker is entered several times: its weight is divided among
+    its copies. If no two rankers agree (lists without a common document), only the votes count.
 
-    Use it by default: it needs no settings and ignores rankers that agree with nobody. Not if many of the
-    rankers are copies of one weak system, which then agree with each other.
+    Use it by default: it needs no settings, ignores rankers that agree with nobody, and counts copies of a
+    ranker once. Not if most rankers share an error without being near copies: their agreement cannot be told
+    from the agreement of good rankers.
     """
     constant = SMOOTHING * longest(ballots)
     points = 1.0 / (constant + ballots.places)
     with one_blas_thread():
-        loadings, trace = common_factor(agreement_matrix(ballots, points))
-    weights = loadings**2 / (loadings**2 + SMALL**2)
+        correlations = agreement_matrix(ballots, points)
+        loadings, votes, trace = independent_agreement(correlations)
+    weights = votes * loadings**2 / (loadings**2 + SMALL**2)
     if not weights.any():
-        weights = np.ones(ballots.n_rankers)
+        weights = votes
     return Outcome(
         weighted_total(ballots, points, weights),
-        {"weight": weights, "agreement": loadings},
+        {"weight": weights, "agreement": loadings, "vote": votes},
         tuple(trace.values),
         trace.converged,
     )
@@ -87,25 +101,59 @@ def unseen_documents(listed: NDArray[np.bool_]) -> float:
     return (lists - 1) / max(lists, 1) * once * (once - 1) / (2 * (twice + 1))
 
 
-def common_factor(correlations: Floats) -> tuple[Floats, Trace]:
-    """0 ≤ a ≤ 1 that minimise Σ_{i≠j} (A_ij − a_i a_j)², with the trace of that sum.
+def independent_agreement(correlations: Floats) -> tuple[Floats, Floats, Trace]:
+    """Correlation of each ranker with the common factor, its vote, and the trace of the factor's last fit."""
+    similarity = np.clip(correlations, -1.0, 1.0) ** POWER
+    loadings, _ = common_factor(correlations, shared_votes(similarity), 1.0 - similarity)
+    similarity = partial_correlations(correlations, loadings)
+    votes = shared_votes(similarity)
+    loadings, trace = common_factor(correlations, votes, 1.0 - similarity)
+    return loadings, votes, trace
 
-    Minimum residuals (Harman): each a_i in turn takes its best value Σ_j A_ij a_j / Σ_j a_j², given the
-    others. All are 0 if no two rankers agree.
+
+def partial_correlations(correlations: Floats, loadings: Floats) -> Floats:
+    """Correlation that the common factor does not explain, between 0 and 1; 1 for copies."""
+    rest = np.sqrt(1.0 - np.minimum(loadings**2, EXPLAINED))
+    partial = (correlations - np.outer(loadings, loadings)) / np.outer(rest, rest)
+    return np.asarray(np.clip(partial, 0.0, 1.0), np.float64)
+
+
+def shared_votes(similarity: Floats) -> Floats:
+    """v ≥ 0 that minimise vᵀSv − 2 Σ_i v_i for the similarities S of rankers, with 1 on the diagonal.
+
+    These are the weights of the magnitude of a space (Leinster): entering a ranker twice divides its vote.
     """
-    matrix = correlations.copy()
-    np.fill_diagonal(matrix, 0.0)
-    pairs = max(len(matrix) * (len(matrix) - 1), 1)
-    a = np.full(len(matrix), np.sqrt(max(matrix.sum() / pairs, 0.0)) or 0.5)
+    from scipy.optimize import nnls
+
+    S = similarity.copy()
+    np.fill_diagonal(S, 1.0 + RIDGE)
+    values, vectors = np.linalg.eigh(S)
+    # clipped correlations need not form a correlation matrix, so negative eigenvalues can occur
+    roots = np.sqrt(np.maximum(values, RIDGE))
+    votes, _ = nnls((vectors * roots).T, vectors.sum(axis=0) / roots)
+    # rounded, because equal rankers need equal votes for ties to be broken by document id
+    return np.asarray(np.round(votes, 9), np.float64)
+
+
+def common_factor(correlations: Floats, votes: Floats, differences: Floats) -> tuple[Floats, Trace]:
+    """0 ≤ a ≤ 1 that minimise Σ_{i≠j} v_i v_j D_ij (A_ij − a_i a_j)², with the trace of that sum.
+
+    Minimum residuals (Harman), weighted by the votes v of the rankers and their differences D: each a_i in
+    turn takes its best value given the others, Σ_j v_j D_ij A_ij a_j / Σ_j v_j D_ij a_j². All are 0 if no two
+    rankers agree.
+    """
+    pairs = np.maximum(differences, 0.0) * votes
+    np.fill_diagonal(pairs, 0.0)
+    both = pairs * votes[:, None]
+    mean = float((both * correlations).sum() / max(both.sum(), 1e-300))
+    a = np.full(len(votes), np.sqrt(max(mean, 0.0)) or 0.5)
+    weighted = pairs * correlations
 
     def step() -> float:
         for i in range(len(a)):
-            a[i] = 0.0
-            others = float(a @ a)
-            a[i] = min(max(float(matrix[i] @ a) / others, 0.0), 1.0) if others > 0 else 0.0
-        fitted = np.outer(a, a)
-        np.fill_diagonal(fitted, 0.0)
-        return float(((matrix - fitted) ** 2).sum())
+            others = float(pairs[i] @ (a * a))
+            a[i] = min(max(float(weighted[i] @ a) / others, 0.0), 1.0) if others > 0 else 0.0
+        return float((both * (correlations - np.outer(a, a)) ** 2).sum())
 
     trace = Trace(max_steps=STEPS, tolerance=1e-8)
     while trace.go_on(step()):

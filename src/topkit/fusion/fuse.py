@@ -37,7 +37,7 @@ AGGREGATORS: dict[str, Callable[..., Outcome]] = {
 """Name → function of :class:`Ballots` and the settings of the method."""
 
 DEFAULT = "agreement"
-"""The method that needs no setting and tolerates uninformative rankers."""
+"""The method that needs no setting and tolerates uninformative rankers and copies of a ranker."""
 
 
 def settings_of(method: str) -> dict[str, object]:
@@ -104,7 +104,7 @@ def aggregate(
     """The fused run of several runs; :func:`fuse` also returns weights, traces and diagnostics.
 
     The default, ``agreement``, needs no labels and no settings, and tolerates rankers that are not better
-    than chance.
+    than chance and copies of one ranker.
 
     >>> a = Run.of({"q": [("x", 3.0), ("y", 2.0)]}, "a")
     >>> b = Run.of({"q": [("x", 9.0), ("z", 8.0)]}, "b")

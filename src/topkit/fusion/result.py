@@ -51,7 +51,8 @@ class Fusion:
 
     - ``per_ranker``: name of a number → ranker → value. ``weight`` is the share of the ranker in the result
       (they sum to 1); ``theta`` is the dispersion θ ≤ 0 of the Mallows model, 0 for a ranker that agrees only
-      by chance; ``agreement`` is its correlation with the common factor of all rankers.
+      by chance; ``agreement`` is its correlation with the common factor of all rankers; ``vote`` is 1 for a
+      ranker unlike all others, and near copies share one.
     - ``trace``, ``converged``: the objective at each step, and whether it converged.
     - ``places``: query → document → probability of places 1, 2, … (Mallows with ``places=True``).
     - ``diagnostics``: named numbers such as ``r_hat`` (1 when the chains agree) and ``exact_queries``.

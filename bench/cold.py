@@ -51,9 +51,7 @@ def both(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
         command = [sys.executable, "-W", "ignore", "-m", "bench.cold", "--work", name]
         cold, warm = (
             json.loads(
-                subprocess.run(
-                    command, env=environment, check=True, stdout=subprocess.PIPE, text=True
-                ).stdout
+                subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
             )
             for _ in range(2)
         )

@@ -242,9 +242,7 @@ def _read_noted(
     return None
 
 
-def _missing(
-    text: NDArray[np.uint8], first: NDArray[np.int64], last: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _missing(text: NDArray[np.uint8], first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which fields are NULL or NaN in any case."""
     missing = np.zeros(len(first), np.bool_)
     for word in (b"null", b"nan"):

@@ -140,7 +140,12 @@ def scan_letor(
             if not usual:
                 if marked == len(noted):
                     return MORE_NOTED, lines, rows, queries, marked, start
-                noted[marked, 0], noted[marked, 1], noted[marked, 2], noted[marked, 3] = rows, column, start, i
+                noted[marked, 0], noted[marked, 1], noted[marked, 2], noted[marked, 3] = (
+                    rows,
+                    column,
+                    start,
+                    i,
+                )
                 marked += 1
                 value = 0.0
             if column >= 0:

@@ -32,7 +32,7 @@ def normalise_queries(
             row = X[i]
             for f in range(width):
                 value = row[f]
-                there = value == value  # noqa: PLR0124 - NaN is a missing value
+                there = value == value
                 centre[f] += value if there else 0.0
                 known[f] += 1.0 if there else 0.0
                 low[f] = value if value < low[f] else low[f]
@@ -44,7 +44,7 @@ def normalise_queries(
                 row = X[i]
                 for f in range(width):
                     gap = row[f] - centre[f]
-                    scale[f] += gap * gap if gap == gap else 0.0  # noqa: PLR0124
+                    scale[f] += gap * gap if gap == gap else 0.0
         for f in range(width):
             if method == Z_SCORE:
                 scale[f] = np.sqrt(scale[f] / known[f])

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from topkit.metrics.compiled import FastMeasure, Measured
 from topkit.scorers import Floats
 
-
 EXACT = "discounted_sum"
 """The form of a metric whose value along one weight can be computed at every step: DCG and NDCG."""
 MOST_CROSSINGS = 1 << 24

@@ -154,3 +154,29 @@ def test_both_run_readers_say_the_same(tmp_path_factory: pytest.TempPathFactory,
             tk.read_run(path)
     else:
         assert tk.read_run(path) == plain
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.one_of(
+            numberish.map(str.strip).filter(lambda text: bool(NUMBER.fullmatch(text))),
+            st.floats(width=32, allow_nan=False, allow_infinity=False).map(lambda x: f"{x:.17g}"),
+            # exactly, or nearly, half-way between two numbers of 32 bits
+            st.integers(1 << 23, (1 << 24) - 1).map(lambda m: f"{m + 0.5:.1f}"),
+            st.integers(1 << 23, (1 << 24) - 1).map(lambda m: f"{m}.5000000001e-3"),
+            st.sampled_from(["NULL", "nan", "1e-50", "3.4028235e38", "0.000000000000000000000012345"]),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_values_are_rounded_to_32_bits_as_python_rounds_them(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    numbers_of_32_bits = [t for t in texts if t in ("NULL", "nan") or abs(float(t)) < 3.4028235677973366e38]
+    path = tmp_path_factory.getbasetemp() / "values.txt"
+    pairs = " ".join(f"{i}:{text}" for i, text in enumerate(numbers_of_32_bits, 1))
+    path.write_text(f"1 qid:1 {pairs}\n")
+    expected = [np.nan if text in ("NULL", "nan") else float(text) for text in numbers_of_32_bits]
+    np.testing.assert_array_equal(tk.read_letor(path).X[0], np.array(expected, np.float32))

@@ -107,11 +107,13 @@ class Gradient:
     """Whether ``loss`` is a setting."""
     use: str = ""
     """When to use it and when not."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the loss whose default differs from that of the loss alone."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, **settings: Any) -> Gradient:
         """The method with these settings."""
-        method = replace(self, chosen=settings)
+        method = replace(self, chosen={**self.defaults, **settings})
         _ = method.loss, method.scorer  # an invalid setting is an error here, not in training
         return method
 
@@ -124,7 +126,8 @@ class Gradient:
             for name, setting in declared_settings(_choices).items()
             if name == "scorer" or self.any_loss
         }
-        known.update(declared_settings(lookup(LOSSES, loss_name, "loss")))
+        for name, setting in declared_settings(lookup(LOSSES, loss_name, "loss")).items():
+            known[name] = replace(setting, default=self.defaults.get(name, setting.default))
         if loss_name in LOSSES_OF_ORDERS:
             known.update(declared_settings(_ties))
         if isinstance(scorer, str):

@@ -80,6 +80,7 @@ RANKERS.update(
             "lambdarank",
             "LambdaMART: boosted trees on LambdaRank",
             "trees",
+            defaults={"k": 30},  # LightGBM's truncation; better than the whole list on MQ2008
             use="Use it for many queries, grades and effects that are not linear. Not with few queries, "
             "where linear rankers were better on OHSUMED.",
         ),

@@ -171,7 +171,7 @@ def given_pair_changes(
     change: Floats,
     pairs: Floats,
 ) -> None:
-    """As :func:`pair_changes`, for given pairs with weights and a margin of 1; also the weight of its pairs."""
+    """As :func:`pair_changes` for given pairs with a margin of 1; also the weights of their pairs."""
     for q in range(first, last):
         total = 0.0
         for p in range(pair_ptr[q], pair_ptr[q + 1]):

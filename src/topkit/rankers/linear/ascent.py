@@ -48,7 +48,7 @@ class CoordinateAscent:
     learns_from: ClassVar[tuple[str, ...]] = ("labels",)
     summary: ClassVar[str] = "Coordinate Ascent: linear, climbs any metric"
 
-    restarts: Annotated[int, Setting("Number of starts.", low=1)] = 30
+    restarts: Annotated[int, Setting("Number of starts; 5 as in RankLib.", low=1)] = 5
     steps: Annotated[int, Setting("Maximum steps of a weight in each direction.", low=1)] = 25
     sweeps: Annotated[int, Setting("Maximum sweeps over all weights.", low=1)] = 25
     tolerance: Annotated[float, Setting("Stop when a sweep gains less than this.", low=0)] = 1e-3

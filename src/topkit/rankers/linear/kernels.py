@@ -1,4 +1,4 @@
-"""Numba kernels of the linear rankers: passes of the perceptron, crossings of scores, and histograms of pair margins."""
+"""Numba kernels of the linear rankers: the perceptron, crossings of scores, histograms of pair margins."""
 
 from __future__ import annotations
 

@@ -207,8 +207,9 @@ def grow_tree(
     for i in range(n):
         rows[i] = i
     bounds[0, 0], bounds[0, 1] = 0, n
+    # a literal 0 in place of bounds[0, 0] would be a type of its own, for which Numba compiles again
     split_edge[0], split_feature[0], split_cut[0] = choose_cut(
-        bins, sizes, signed, ones, rows, 0, n, sums, reach, chances[0]
+        bins, sizes, signed, ones, rows, bounds[0, 0], n, sums, reach, chances[0]
     )
     count = 1
     while count < leaves:
@@ -278,7 +279,7 @@ def grow_product(
             if feature >= 0 and bins[feature, i] <= cut:
                 without[i] = -parity[i]
         new_edge, new_feature, new_cut = choose_cut(
-            bins, sizes, signed, without, rows, 0, n, sums, reach, chances[step]
+            bins, sizes, signed, without, rows, rows[0], n, sums, reach, chances[step]
         )
         if new_cut >= 0 and new_edge > edge + TINY:
             edge, idle = new_edge, 0

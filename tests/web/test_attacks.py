@@ -159,8 +159,7 @@ def test_file_names_of_uploads_are_not_paths(world: World, tmp_path: Path) -> No
 INJECTED = ("' OR '1'='1", "x'; DROP TABLE person; --", '" OR 1=1 --', "%' OR name LIKE '%")
 
 
-def test_sql_is_text(any_world: World) -> None:
-    world = any_world
+def test_sql_is_text(world: World) -> None:
     for text in INJECTED:
         wrong = world.anonymous.post("/api/session", {"name": text, "password": "a long and good password"})
         assert wrong.status_code == 401

@@ -98,7 +98,7 @@ def kills(kind: str, count: int, processes: int) -> None:
     with database(kind) as address:
         found = kill_often(address, count, processes=processes)
     print(
-        f"{kind}, {counted(processes, 'process')}: {found['kills']} kills under load from 20 assessors; "
+        f"{kind}, {counted(processes, 'server')}: {found['kills']} kills under load from 20 assessors; "
         f"{found['acknowledged']} judgments acknowledged, 0 lost, 0 twice ({found['stored']} stored, "
         f"{found['retries']} sent again)",
         flush=True,
@@ -176,7 +176,7 @@ def load(kind: str, seconds: float, many: int, processes: int) -> float:
     rate, fastest = len(found.acknowledged) / seconds, max(bare.values())
     slow = quantiles(found.times, n=100)[98]
     print(
-        f"{kind}, {counted(processes, 'process')}: {many} assessors for {seconds:g} s: "
+        f"{kind}, {counted(processes, 'server')}: {many} assessors for {seconds:g} s: "
         f"{len(found.acknowledged)} judgments, {rate:.0f}/s, {len(found.errors)} errors, median "
         f"{1000 * median(found.times):.0f} ms, 99 % within {1000 * slow:.0f} ms; bare endpoint "
         f"{bare['threads']:.0f} rows/s in threads, {bare['loop']:.0f} on the loop; "

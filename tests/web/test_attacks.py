@@ -101,6 +101,8 @@ def test_other_sites_cannot_post(world: World) -> None:
         assert reply.status_code == 403, headers
         form = world.client.post("/login", data={"name": "a", "password": "b"}, headers=headers)
         assert form.status_code == 403, headers
+    without_script = {"origin": "null", "sec-fetch-site": "same-origin"}
+    assert world.client.post("/script-needed", data={"a": "b"}, headers=without_script).status_code == 400
     own = {"origin": "http://testserver", "sec-fetch-site": "same-origin"}
     assert world.admin.post("/api/projects", {"name": "by this site"}, headers=own).status_code == 201
 

@@ -96,11 +96,11 @@ class Shield:
 
 def _is_from_other_site(headers: Headers, own_origin: str | None) -> bool:
     """True if the browser says that another site sends the request; the own origin is known with --public."""
-    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site not in (None, "same-origin", "none"):
         return True
-    origin = headers.get("origin")
-    if origin is None:
-        return False
+    if origin is None or (origin == "null" and site == "same-origin"):
+        return False  # without a script and with our referrer policy, a browser posts "null" to its own site
     return origin != own_origin if own_origin is not None else urlsplit(origin).netloc != headers.get("host")
 
 

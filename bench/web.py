@@ -2,7 +2,8 @@
 
 Parts: kills (50 × kill -9 under load from 20 assessors), load (200 assessors for 60 s, compared with a bare
 endpoint that inserts one row). Each runs on both databases unless one is named. Several processes need
-PostgreSQL; the assessors change between them, and each kill hits one at random.
+PostgreSQL. Under kills the assessors change between them, and each kill hits one at random; under load
+everybody stays with one process, as behind ``deploy/nginx.conf``.
 
 The figures of the documentation::
 
@@ -98,7 +99,7 @@ def kills(kind: str, count: int, processes: int) -> None:
     with database(kind) as address:
         found = kill_often(address, count, processes=processes)
     print(
-        f"{kind}, {counted(processes, 'process')}: {found['kills']} kills under load from 20 assessors; "
+        f"{kind}, {counted(processes, 'server')}: {found['kills']} kills under load from 20 assessors; "
         f"{found['acknowledged']} judgments acknowledged, 0 lost, 0 twice ({found['stored']} stored, "
         f"{found['retries']} sent again)",
         flush=True,
@@ -169,14 +170,14 @@ def load(kind: str, seconds: float, many: int, processes: int) -> float:
         bare = bare_rates(address, many, seconds / 3)
         servers = [Server(address) for _ in range(processes)]
         found = Load()
-        asyncio.run(run(people, [server.port for server in servers], seconds, found))
+        asyncio.run(run(people, [server.port for server in servers], seconds, found, change=0.0))
         for server in servers:
             server.stop()
         check(address, found)
     rate, fastest = len(found.acknowledged) / seconds, max(bare.values())
     slow = quantiles(found.times, n=100)[98]
     print(
-        f"{kind}, {counted(processes, 'process')}: {many} assessors for {seconds:g} s: "
+        f"{kind}, {counted(processes, 'server')}: {many} assessors for {seconds:g} s: "
         f"{len(found.acknowledged)} judgments, {rate:.0f}/s, {len(found.errors)} errors, median "
         f"{1000 * median(found.times):.0f} ms, 99 % within {1000 * slow:.0f} ms; bare endpoint "
         f"{bare['threads']:.0f} rows/s in threads, {bare['loop']:.0f} on the loop; "

@@ -103,10 +103,12 @@ class Line:
         self.port = self.ports[(self.ports.index(self.port) + 1) % len(self.ports)]
 
 
-async def work(assessor: Assessor, ports: Sequence[int], load: Load, chance: random.Random) -> None:
+async def work(
+    assessor: Assessor, ports: Sequence[int], load: Load, chance: random.Random, change: float = 0.1
+) -> None:
     """Answer questions at random, one after the other, until stopped or all are answered.
 
-    With several processes, every tenth question goes to the next one.
+    With several processes, this share of the questions goes to another process than the one before.
     """
     line = Line(*ports)
     for _ in range(chance.randrange(len(ports))):
@@ -144,7 +146,7 @@ async def work(assessor: Assessor, ports: Sequence[int], load: Load, chance: ran
                     load.errors.append(f"{status} {str(reply)[:200]}")
                 break
             load.times.append(time.perf_counter() - start)
-            if len(ports) > 1 and chance.random() < 0.1:
+            if len(ports) > 1 and chance.random() < change:
                 line.next_server()
             load.acknowledged[key] = (labelling, seq, a, b, answer)
             turn = reply["turn"]
@@ -153,10 +155,12 @@ async def work(assessor: Assessor, ports: Sequence[int], load: Load, chance: ran
     line.close()
 
 
-async def run(assessors: list[Assessor], ports: Sequence[int], seconds: float, load: Load) -> None:
+async def run(
+    assessors: list[Assessor], ports: Sequence[int], seconds: float, load: Load, change: float = 0.1
+) -> None:
     """Let all assessors work at the same time for some seconds."""
     tasks = [
-        asyncio.create_task(work(assessor, ports, load, random.Random(i)))
+        asyncio.create_task(work(assessor, ports, load, random.Random(i), change))
         for i, assessor in enumerate(assessors)
     ]
     await asyncio.sleep(seconds)

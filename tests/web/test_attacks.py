@@ -101,6 +101,8 @@ def test_other_sites_cannot_post(world: World) -> None:
         assert reply.status_code == 403, headers
         form = world.client.post("/login", data={"name": "a", "password": "b"}, headers=headers)
         assert form.status_code == 403, headers
+    without_script = {"origin": "null", "sec-fetch-site": "same-origin"}
+    assert world.client.post("/script-needed", data={"a": "b"}, headers=without_script).status_code == 400
     own = {"origin": "http://testserver", "sec-fetch-site": "same-origin"}
     assert world.admin.post("/api/projects", {"name": "by this site"}, headers=own).status_code == 201
 
@@ -159,8 +161,7 @@ def test_file_names_of_uploads_are_not_paths(world: World, tmp_path: Path) -> No
 INJECTED = ("' OR '1'='1", "x'; DROP TABLE person; --", '" OR 1=1 --', "%' OR name LIKE '%")
 
 
-def test_sql_is_text(any_world: World) -> None:
-    world = any_world
+def test_sql_is_text(world: World) -> None:
     for text in INJECTED:
         wrong = world.anonymous.post("/api/session", {"name": text, "password": "a long and good password"})
         assert wrong.status_code == 401

@@ -141,6 +141,7 @@ def test_a_database_that_turns_bad_answers_503(tmp_path: Path) -> None:
         assert ann.post(f"{labelling}/answers", entry(turn, "a")).status_code in (200, 503)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root writes to read-only files"
 )

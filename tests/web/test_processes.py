@@ -18,7 +18,7 @@ from topkit.web.guard import COOKIE
 from topkit.web.settings import Settings
 from topkit.web.store import open_store, people
 
-pytestmark = pytest.mark.database
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

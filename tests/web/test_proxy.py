@@ -8,7 +8,7 @@ import shlex
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 from tests.support.browser import PASSWORD, Server, accept, press, seq
 from tests.support.nginx import free_port, nginx
 from tests.support.web_stage import QUERIES, open_task, start
-from tests.support.web_world import World
 from topkit.cli import command_line
 from topkit.data.errors import InputError
-from topkit.web.settings import RESERVED, Settings
+from topkit.web.forwarded import Front
+from topkit.web.settings import Settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -117,7 +117,7 @@ def test_metrics_and_structured_logs(site: Site) -> None:
     assert "topkit_label" not in httpx.get(f"{site.url}/metrics", follow_redirects=True).text
 
 
-@pytest.mark.browser
+@pytest.mark.slow
 def test_a_browser_behind_nginx(
     request: pytest.FixtureRequest, site: Site, browser: Browser, tmp_path: Path
 ) -> None:
@@ -154,18 +154,44 @@ def test_public_urls() -> None:
         "https://",
         "https://me@example.org",
         "https://x/?a=1",
+        "https://x:port",
         "https://x/..",
     ):
         with pytest.raises(InputError, match="public URL"):
             Settings(public=url)
-    with pytest.raises(InputError, match="starts with /api"):
-        Settings(public="https://example.org/api/label")
+    for path in ("/api", "/people", "/static", "/login"):
+        with pytest.raises(InputError, match="the app has pages at"):
+            Front(Settings(public=f"https://example.org{path}"), PATHS)
+    for path in ("", "/", "/label", "/tools/label", "/projects"):
+        Front(Settings(public=f"https://example.org{path}"), PATHS)
 
 
-def test_reserved_paths_are_those_of_the_app(world: World) -> None:
-    parts = {path.split("/")[1] for path in world.app.openapi()["paths"]}
-    assert parts == {"api"}
-    assert set(RESERVED) >= {"api", "login", "people", "projects", "invite", "account", "static", "health"}
+PATHS = frozenset(
+    ("/", "/login", "/people", "/projects/{number}", "/label/{number}", "/static", "/api/projects")
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "inner"),
+    [
+        ("/label", "/"),
+        ("/label/", "/"),
+        ("/label/people", "/people"),
+        ("/people", "/people"),
+        ("/label/7", "/label/7"),
+        ("/label/label/7", "/label/7"),
+        ("/", "/"),
+    ],
+)
+def test_a_path_with_and_without_the_root(path: str, inner: str) -> None:
+    """What a proxy passes on that removes the root, or does not; /label/7 is a page of the app."""
+    scope: dict[str, Any] = {"path": path, "headers": [(b"host", b"127.0.0.1:8765")], "scheme": "http"}
+    front = Front(Settings(public="https://Example.org:443/label"), PATHS)
+    front.apply(scope)
+    assert scope["path"] == f"/label{inner}"
+    assert scope["root_path"] == "/label"
+    assert (scope["scheme"], scope["headers"][0]) == ("https", (b"host", b"example.org"))
+    assert front.origin == "https://example.org"
 
 
 # -- deploy/ -----------------------------------------------------------------------------------------------

@@ -70,8 +70,8 @@ def test_guesses_slow_down_and_do_not_lock_out_the_owner(database: str, clock: l
         assert enter(owner, "admin") == 200
 
 
-def test_many_wrong_names_do_not_lock_an_address(database: str, clock: list[float]) -> None:
-    with World(Settings(database)) as world:
+def test_many_wrong_names_do_not_lock_an_address(tmp_path: Path, clock: list[float]) -> None:
+    with World(Settings(str(tmp_path / "labels.db"))) as world:
         add(world, "ann")
         office = at(world, "198.51.100.1")
         assert enter(office, "ann") == 200

@@ -114,7 +114,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_exception_handler(sa.exc.DatabaseError, _database_problem)
     app.get("/openapi.json", include_in_schema=False)(_description)
     app.get("/health", include_in_schema=False)(_health)
-    app.add_middleware(Shield, settings=settings, first_parts=_first_parts(app))
+    app.add_middleware(Shield, settings=settings, paths=frozenset(_paths(app.routes)))
     app.state.registry = make_registry(store)
     app.add_middleware(Observer, registry=app.state.registry)  # outermost: it sees what Shield rejects
     return app
@@ -136,12 +136,8 @@ def _health(request: Request, store: Stored) -> Response:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
-def _first_parts(app: FastAPI) -> frozenset[str]:
-    """The first part of the path of every route, such as ``api``; empty for the start page."""
-    return frozenset(path.split("/")[1] for path in _paths(app.routes))
-
-
 def _paths(routes: Sequence[Any]) -> Iterator[str]:
+    """The path of every route."""
     for route in routes:
         included = getattr(route, "original_router", None)
         if included is not None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from topkit.data.errors import InputError
 from topkit.web.settings import Settings
 
 Networks = Sequence[IPv4Network | IPv6Network]
@@ -61,12 +62,26 @@ def neighbourhood(address: str) -> str:
 class Front:
     """Rewrites requests as if they had come to the public URL directly."""
 
-    def __init__(self, settings: Settings, first_parts: frozenset[str]) -> None:
+    def __init__(self, settings: Settings, paths: frozenset[str]) -> None:
         self._trusted = settings.trusted
         self._root = settings.root
-        self._first_parts = first_parts
+        self._first_parts = {path.split("/")[1] for path in paths}
+        self._check_root(paths)
         parts = urlsplit(settings.public or "")
-        self._scheme, self._host = parts.scheme, parts.netloc.encode()
+        port = (
+            f":{parts.port}" if parts.port not in (None, {"http": 80, "https": 443}.get(parts.scheme)) else ""
+        )
+        host = parts.hostname or ""
+        self._scheme, self._host = parts.scheme, f"[{host}]{port}" if ":" in host else host + port
+        self.origin = f"{self._scheme}://{self._host}" if settings.public else None
+
+    def _check_root(self, paths: frozenset[str]) -> None:
+        """A path of the app that starts with the root and goes on like another path of the app would be
+        ambiguous."""
+        starts = [f"{self._root}/{part}" for part in self._first_parts if part]
+        if self._root and any(path == self._root or path.startswith(tuple(starts)) for path in paths):
+            problem = f"the app has pages at {self._root}, so it cannot be reached below this path"
+            raise InputError(problem, "choose another path for --public")
 
     def apply(self, scope: Scope) -> None:
         """Change the scope of a request in place."""
@@ -77,7 +92,7 @@ class Front:
         if not self._host:
             return
         others = [header for header in scope["headers"] if header[0] != b"host"]
-        scope["headers"] = [(b"host", self._host), *others]
+        scope["headers"] = [(b"host", self._host.encode()), *others]
         scope["scheme"] = self._scheme
         scope["root_path"] = self._root
         scope["path"] = self._root + self._inner_path(scope["path"])

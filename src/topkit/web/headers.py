@@ -49,10 +49,10 @@ class Shield:
     It is the first to see a request, so it also undoes what a proxy changed.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, first_parts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, paths: frozenset[str]) -> None:
         self.app = app
         self.settings = settings
-        self._front = Front(settings, first_parts)
+        self._front = Front(settings, paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -70,7 +70,7 @@ class Shield:
             await send(message)
 
         headers = Headers(scope=scope)
-        if scope["method"] in CHANGING_METHODS and _is_from_other_site(headers):
+        if scope["method"] in CHANGING_METHODS and _is_from_other_site(headers, self._front.origin):
             await _reject(send_with_headers, 403, "This request comes from another site.")
             return
         is_form = headers.get("content-type", "").startswith("multipart/form-data")
@@ -99,12 +99,14 @@ class Shield:
         await self.app(scope, receive_within_limit, send_with_headers)
 
 
-def _is_from_other_site(headers: Headers) -> bool:
-    """True if the browser says that another site sends the request."""
-    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+def _is_from_other_site(headers: Headers, own_origin: str | None) -> bool:
+    """True if the browser says that another site sends the request; the own origin is known with --public."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site not in (None, "same-origin", "none"):
         return True
-    origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+    if origin is None or (origin == "null" and site == "same-origin"):
+        return False  # without a script and with our referrer policy, a browser posts "null" to its own site
+    return origin != own_origin if own_origin is not None else urlsplit(origin).netloc != headers.get("host")
 
 
 async def _reject(send: Send, status: int, detail: str) -> None:

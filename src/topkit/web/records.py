@@ -66,11 +66,15 @@ class LabellingCache:
         self._labellings: OrderedDict[tuple[int, int], Labelling] = OrderedDict()
         self._lock = Lock()
 
+    def find(self, labelling_id: int, seq: int) -> Labelling | None:
+        """The labelling after this many judgments, if it was replayed before."""
+        with self._lock:
+            return self._labellings.get((labelling_id, seq))
+
     def replay(self, task: Task, judgments: list[Judgment]) -> Labelling:
         """The labelling after these judgments."""
         key = task.id, judgments[-1].seq if judgments else 0
-        with self._lock:
-            labelling = self._labellings.get(key)
+        labelling = self.find(*key)
         if labelling is None:
             labelling = LabellingState.replay(task, judgments).lab
             with self._lock:

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 from topkit.data.errors import InputError
 
 DEFAULT_DATABASE = "topkit-labels.db"
-RESERVED = ("account", "api", "health", "invite", "login", "openapi.json", "people", "projects", "static")
-"""First parts of the paths of the app, with which the path of ``public`` may not start."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +54,14 @@ class Settings:
     def _check_public(self, url: str) -> None:
         parts = urlsplit(url)
         remedy = "write it as https://host or https://host/path"
+        try:
+            parts.port  # noqa: B018 - raises an error for an invalid port
+        except ValueError:
+            raise InputError(f"invalid public URL {url!r}", remedy) from None
         if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
             raise InputError(f"invalid public URL {url!r}", remedy)
         if parts.query or parts.fragment or self.root.split("/")[-1] in (".", ".."):
             raise InputError(f"the public URL {url!r} is more than a host and a path", remedy)
-        first = self.root.split("/")[1] if self.root else ""
-        if first in RESERVED:
-            raise InputError(
-                f"the path of the public URL starts with /{first}, which the app uses", "choose another path"
-            )
 
     @property
     def secure(self) -> bool:

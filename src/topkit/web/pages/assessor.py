@@ -77,9 +77,11 @@ def home(request: Request, visit: SomeoneVisit, store: Stored, cache: Cached) ->
 
 def _task(connection: Connection, row: RowMapping, cache: LabellingCache) -> dict[str, Any]:
     """A labelling with its progress."""
-    task = labellings.get_task(connection, row["id"])
-    assert task is not None  # noqa: S101 - its row was just read
-    labelling = cache.replay(task, judgments_after(connection, row["id"]))
+    labelling = cache.find(row["id"], row["seq"])  # a topic may have very many documents
+    if labelling is None:
+        task = labellings.get_task(connection, row["id"])
+        assert task is not None  # noqa: S101 - its row was just read
+        labelling = cache.replay(task, judgments_after(connection, row["id"]))
     return {**row, "progress": labelling.progress, "done": labelling.question is None}
 
 

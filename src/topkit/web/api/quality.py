@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, UploadFile
 from pydantic import BaseModel, Field
 
-from topkit.data.judgments import Preference
-from topkit.labelling.agreement.outliers import time_outliers
 from topkit.web import audit_log, dashboard
 from topkit.web.api.projects import uploaded
 from topkit.web.gold_files import read_gold
 from topkit.web.guard import Admin, Cached, Stored
 from topkit.web.lookup import existing, project_of, project_records, topic_of
-from topkit.web.records import Record, judgments_of
 from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, Key, LongText, Message
 from topkit.web.store import quality
 from topkit.web.store.quality import GoldRow
@@ -76,19 +72,6 @@ class DecisionOut(BaseModel):
     verdict: str
     reason: str
     person: str
-    time: float
-
-
-@dataclass(frozen=True)
-class OutlierOut:
-    """A judgment with an unusual time; a negative score means fast."""
-
-    assessor: str
-    topic_key: str
-    documents: list[str]
-    seconds: float
-    median: float
-    score: float
     time: float
 
 
@@ -211,20 +194,9 @@ def decide(number: Id, topic: Id, body: DecisionIn, me: Admin, store: Stored) ->
 
 # -- times and remarks -------------------------------------------------------------------------------------
 @router.get("/projects/{number}/outliers")
-def outliers(number: Id, _: Admin, store: Stored, cache: Cached) -> list[OutlierOut]:
+def outliers(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboard.UnusualTime]:
     """Judgments that were unusually fast or slow for their assessor, the most unusual first."""
-    return outliers_of(project_records(store, number, cache))
-
-
-def outliers_of(records: list[Record]) -> list[OutlierOut]:
-    """The judgments of a project with unusual times."""
-    judgments = judgments_of(records)
-    rows = []
-    for judgment, median, score in time_outliers((*judgments.preferences, *judgments.grades)):
-        documents = [judgment.a, judgment.b] if isinstance(judgment, Preference) else [judgment.doc]
-        shown = (judgment.assessor, judgment.query, documents, judgment.seconds)
-        rows.append(OutlierOut(*shown, round(median, 2), round(score, 2), judgment.time))
-    return rows
+    return dashboard.unusual_times(project_records(store, number, cache))
 
 
 @router.get("/projects/{number}/remarks")

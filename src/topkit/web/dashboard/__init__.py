@@ -13,6 +13,7 @@ from topkit.web.dashboard.agreements import (
 from topkit.web.dashboard.disagreements import Disagreement, disagreements
 from topkit.web.dashboard.glance import Glance, glance
 from topkit.web.dashboard.gold_scores import GoldMistake, GoldScore, gold_scores
+from topkit.web.dashboard.times import UnusualTime, unusual_times
 from topkit.web.dashboard.top import Evidence, evidence
 from topkit.web.dashboard.work import LabellingProgress, Pace, Summary, pace, progress, summary
 
@@ -27,6 +28,7 @@ __all__ = [
     "LabellingProgress",
     "Pace",
     "Summary",
+    "UnusualTime",
     "agreement_by_assessors",
     "agreement_by_topic",
     "agreement_report",
@@ -37,4 +39,5 @@ __all__ = [
     "pace",
     "progress",
     "summary",
+    "unusual_times",
 ]

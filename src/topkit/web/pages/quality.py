@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from topkit.web import audit_log, dashboard
-from topkit.web.api.quality import outliers_of
 from topkit.web.guard import AdminVisit, Cached, Stored
 from topkit.web.lookup import project_of, project_records
 from topkit.web.pages.charts import lines
@@ -47,7 +46,9 @@ def project_quality(
             request, gold, name="gold-", search=lambda row: f"{row['topic_key']} {row['a']} {row['b']}"
         ),
         mistakes=listed(request, mistakes, name="mistakes-"),
-        outliers=listed(request, outliers_of(records), name="times-", search=lambda row: row.assessor),
+        outliers=listed(
+            request, dashboard.unusual_times(records), name="times-", search=lambda row: row.assessor
+        ),
         remarks=listed(
             request, remarks, name="remarks-", search=lambda row: f"{row['assessor']} {row['text']}"
         ),

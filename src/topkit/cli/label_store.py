@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
 import typer
 from typer import Argument, Option
 
@@ -23,12 +22,8 @@ def _settings(database: str) -> Settings:
     from topkit.web import check_installed
 
     check_installed()
-    from topkit.web.audit_log import announce_command
     from topkit.web.settings import Settings
 
-    context = click.get_current_context(silent=True)
-    if context is not None:  # if the command changes something, the audit log says so
-        announce_command(context.command_path)
     return Settings(database)
 
 
@@ -83,10 +78,12 @@ def import_(
 
     settings = _settings(database)
     from topkit.web import bundle, imports
+    from topkit.web.audit_log import announce_command
     from topkit.web.project_file import read_project
     from topkit.web.store import open_store, projects
 
     store = open_store(settings)
+    announce_command("topkit label import")
     if project is not None:
         with busy("importing"):
             project_file = read_project(project)  # before the write lock is taken: people may be labelling

@@ -29,6 +29,7 @@ from topkit.labelling.agreement import (
     krippendorff_alpha,
     pairs_by_grades,
     pairs_judged,
+    time_outliers,
     timing,
 )
 from topkit.labelling.agreement.kappa import Weights
@@ -317,3 +318,23 @@ def test_timing_by_hand() -> None:
     assert found.minutes_per_query == pytest.approx((30 + 60) / 2 / 60)  # bob's time is not known
     assert found.judgments_per_query == pytest.approx(4 / 3)
     assert found.judgments == 4
+
+
+def test_time_outliers_against_statsmodels() -> None:
+    """(log s − median)/MAD, with the MAD of statsmodels.robust.mad, which divides by Φ⁻¹(¾) = 0.6745."""
+    from statsmodels.robust import mad
+
+    rng = np.random.default_rng(3)
+    seconds = [*np.exp(rng.normal(2, 0.4, 30)).tolist(), 300.0, 0.2]
+    rows = [Preference("q", "x", f"d{i}", "a", "ann", value) for i, value in enumerate(seconds)]
+    logs = np.log(seconds)
+    expected = (logs - np.median(logs)) / mad(logs)
+    found = {outlier.judgment.seconds: outlier.score for outlier in time_outliers(rows)}
+    assert set(found) == {value for value, score in zip(seconds, expected, strict=True) if abs(score) > 3.5}
+    for value, score in zip(seconds, expected, strict=True):
+        assert found.get(value, score) == pytest.approx(score, rel=1e-4)
+    assert time_outliers(rows[:7]) == []  # too few to know what is usual
+    same = [Preference("q", "x", f"d{i}", "a", "bob", 5.0) for i in range(20)]
+    assert time_outliers(same) == []
+    (only,) = time_outliers([*same, Preference("q", "x", "y", "a", "bob", 90.0)])
+    assert only.judgment.seconds == 90.0

@@ -107,3 +107,16 @@ def test_consensus_keeps_ties_and_bad() -> None:
     assert opposed.tied == (True,)
     filled = TopK(("x", "w"), (1, 2), bad=frozenset(["w"]))
     assert consensus([filled, filled]).bad == {"w"}
+
+
+@pytest.mark.parametrize(("verdict", "before"), [("a", True), ("b", False)])
+def test_a_decision_outweighs_all_assessors(verdict: str, before: bool) -> None:
+    """Three assessors agree on w, x, y, z; somebody decides about z and w."""
+    judge = SimulatedAssessor.of_order("ann", "wxyz")
+    labellings = [label(Labelling("wxyz", k=4, seed=seed), judge) for seed in range(3)]
+    order = merge_labellings(labellings, {("z", "w"): verdict}).order
+    assert (order.index("z") < order.index("w")) == before
+    tops = [lab.result for lab in labellings if lab.result is not None]
+    order = consensus(tops, 4, {("z", "w"): verdict}).order
+    assert (order.index("z") < order.index("w")) == before
+    assert merge_labellings(labellings, {("z", "unknown"): "a"}).order == ("w", "x", "y", "z")

@@ -255,7 +255,7 @@ def test_signing_in_again_returns_to_the_question(
     opened.context.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_on_any_page(
     world: LiveWorld, browser: Browser, ann: Actor, project: int, scheme: str
 ) -> None:

@@ -64,6 +64,7 @@ def judge(ann: Actor) -> None:
         label_all(ann, task["labelling"], believed)
 
 
+@pytest.mark.slow
 def test_it_learns_predicts_held_out_topics_and_ranks_new_ones(world: World, project: int) -> None:
     path = f"/api/projects/{project}"
     before = world.admin.get(f"{path}/learning").json()

@@ -133,3 +133,20 @@ def test_models_are_off_by_default_and_keys_are_restricted(world: World, tmp_pat
     with World(Settings(str(tmp_path / "off.db"))) as off:
         refused = off.admin.post(f"/api/projects/{off.project()}/models", body)
         assert "--models" in refused.json()["detail"]
+
+
+def test_a_model_that_is_stopped_while_it_works_stays_stopped(
+    world: World, chat: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = world.project()
+    path = f"/api/projects/{project}/models"
+    world.admin.post(path, {"name": "busy", "url": chat.url, "model": "m"})
+    (model,) = world.admin.get(path).json()
+
+    def stopped_meanwhile(*_: object) -> int:
+        world.admin.call("PATCH", f"{path}/{model['id']}", json={"active": False})
+        return 0
+
+    monkeypatch.setattr("topkit.web.models._work", stopped_meanwhile)
+    work_for_models(world.store, world.app.state.journal)
+    assert world.admin.get(path).json()[0]["active"] is False

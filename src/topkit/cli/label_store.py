@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
 import typer
 from typer import Argument, Option
 
@@ -26,12 +25,8 @@ def _settings(database: str) -> Settings:
     from topkit.web import check_installed
 
     check_installed()
-    from topkit.web.audit_log import announce_command
     from topkit.web.settings import Settings
 
-    context = click.get_current_context(silent=True)
-    if context is not None:  # if the command changes something, the audit log says so
-        announce_command(context.command_path)
     return Settings(database)
 
 
@@ -152,10 +147,12 @@ def import_(
 
     settings = _settings(database)
     from topkit.web import bundle, imports
+    from topkit.web.audit_log import announce_command
     from topkit.web.project_file import read_project
     from topkit.web.store import open_store, projects
 
     store = open_store(settings)
+    announce_command("topkit label import")
     if project is not None:
         with busy("importing"):
             number = bundle.import_project(store, read_project(project), name)

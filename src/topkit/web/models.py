@@ -50,8 +50,9 @@ def work_for_models(store: Store, journal: Journal) -> int:
             problem = str(error)[:500]
             log.warning("the model %s stopped: %s", row["name"], error)
         with store.write() as connection:
-            values = {"next": 0.0, "problem": problem, "active": not problem}
-            models.change_model(connection, row["project"], row["id"], **values)
+            # An admin may have stopped the model in the meantime: it is never started here.
+            stopped = {"problem": problem, "active": False} if problem else {}
+            models.change_model(connection, row["project"], row["id"], next=0.0, **stopped)
     return answered
 
 

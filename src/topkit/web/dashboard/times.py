@@ -1,4 +1,4 @@
-"""Judgments that took unusually little or much time."""
+"""Judgments that were unusually fast or slow for their assessor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class UnusualTime:
 
 
 def unusual_times(records: list[Record]) -> list[UnusualTime]:
-    """Judgments that were unusually fast or slow for their assessor, the most unusual first."""
+    """The judgments of a project with unusual times, the most unusual first."""
     judgments = judgments_of(records)
     rows = []
     for judgment, median, score in time_outliers((*judgments.preferences, *judgments.grades)):

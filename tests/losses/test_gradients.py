@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import topkit as tk
-from topkit.losses import LOSSES, Objective
+from tests.support.losses import differences, ragged
+from topkit.losses import LOSSES
 from topkit.losses.lambdaloss import SCHEMES
 
 POINTWISE = ("squared-error", "squared-gain", "squared-ndcg")
@@ -57,30 +57,6 @@ CASES += [
     ("focused", {"k": 2, "beta": 0.3, "within": within, "across": across})
     for within, across in (("listmle", "hinge"), ("rankcosine", "squared-hinge"), ("listnet", "exponential"))
 ]
-
-
-def ragged(seed: int, truth: str) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Scores, labels and bounds of lists of 1, 2, 7, 12, 3, 1 and 20 documents."""
-    rng = np.random.default_rng(seed)
-    lengths = [1, 2, 7, 12, 3, 1, 20]
-    n = sum(lengths)
-    labels = {
-        "graded": rng.integers(0, 4, n).astype(float),
-        "order": np.concatenate([rng.permutation(length) + 1.0 for length in lengths]),
-        "real": rng.uniform(0, 3, n).round(1),
-    }[truth]
-    return rng.normal(size=n), labels, np.concatenate([[0], np.cumsum(lengths)])
-
-
-def differences(objective: Objective, s: NDArray[np.float64], step: float = 1e-5) -> NDArray[np.float64]:
-    """Central differences of the value in every score."""
-    found = np.empty(len(s))
-    for i in range(len(s)):
-        up, down = s.copy(), s.copy()
-        up[i] += step
-        down[i] -= step
-        found[i] = (objective(up)[0] - objective(down)[0]) / (2 * step)
-    return found
 
 
 @pytest.mark.parametrize("truth", ["graded", "order", "real"])

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topkit as tk
-from tests.losses.test_gradients import differences, ragged
 from tests.support import losses as twins
+from tests.support.losses import differences, ragged
 from topkit.compute import NotConverged
 from topkit.losses import LOSSES
 from topkit.losses.lambdaloss import SCHEMES

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.losses import Objective
+
 Floats = NDArray[np.float64]
 
 PHI: dict[str, Callable[[float], float]] = {
@@ -119,3 +121,27 @@ def lambdarank(s: Floats, y: Floats, k: int | None = None) -> float:
                 swap = abs((gains[u] - gains[v]) * (discount[u] - discount[v])) / ideal
                 value += swap * PHI["logistic"](float(s[u] - s[v]))
     return value
+
+
+def ragged(seed: int, truth: str) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Scores, labels and bounds of lists of 1, 2, 7, 12, 3, 1 and 20 documents."""
+    rng = np.random.default_rng(seed)
+    lengths = [1, 2, 7, 12, 3, 1, 20]
+    n = sum(lengths)
+    labels = {
+        "graded": rng.integers(0, 4, n).astype(float),
+        "order": np.concatenate([rng.permutation(length) + 1.0 for length in lengths]),
+        "real": rng.uniform(0, 3, n).round(1),
+    }[truth]
+    return rng.normal(size=n), labels, np.concatenate([[0], np.cumsum(lengths)])
+
+
+def differences(objective: Objective, s: NDArray[np.float64], step: float = 1e-5) -> NDArray[np.float64]:
+    """Central differences of the value in every score."""
+    found = np.empty(len(s))
+    for i in range(len(s)):
+        up, down = s.copy(), s.copy()
+        up[i] += step
+        down[i] -= step
+        found[i] = (objective(up)[0] - objective(down)[0]) / (2 * step)
+    return found

@@ -122,7 +122,8 @@ class TreeScorer:
         booster = lightgbm.Booster(settings, data)
         if valid is not None:
             booster.add_valid(
-                lightgbm.Dataset(valid.X, label=np.zeros(len(valid)), reference=data), "validation"
+                lightgbm.Dataset(valid.X, label=np.zeros(len(valid)), reference=data, params=data.params),
+                "validation",
             )
         trace = Trace(self.trees, patience=None if valid is None else self.patience, larger_is_better=True)
 

@@ -1,4 +1,4 @@
-"""Rules of RankLib on our data structures: AdaRank and Coordinate Ascent on MQ2008. ``python -m bench.ranklib``
+"""RankLib's rules on our data structures, on MQ2008: AdaRank, Coordinate Ascent. ``python -m bench.ranklib``
 
 NDCG@10 of the test parts of five folds, under ``yahoo`` and with 0 for queries without a relevant document.
 RankLib itself needs Java and is not run.

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from tests.support.web_world import Actor, TestClient, World
 from topkit.cli import command_line

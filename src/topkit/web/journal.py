@@ -202,9 +202,10 @@ class Journal:
             self._states.pop(request.labelling, None)
 
 
-def _completes(reply: Turn | Reply | Exception) -> bool:
-    """True if the judgment of this reply was the last one of its labelling."""
-    return isinstance(reply, Reply) and reply.outcome == "saved" and reply.turn.question is None
+def _completed(replies: list[Turn | Reply | Exception]) -> list[int]:
+    """The labellings whose last judgment is among these replies."""
+    saved = [reply.turn for reply in replies if isinstance(reply, Reply) and reply.outcome == "saved"]
+    return [turn.labelling for turn in saved if turn.question is None]
 
 
 def _deliver(deliveries: list[tuple[asyncio.Future[Any], Turn | Reply | Exception]]) -> None:

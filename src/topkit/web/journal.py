@@ -147,9 +147,7 @@ class Journal:
         if rows:
             with self._store.write() as connection:
                 append_judgments(connection, rows)
-                enqueue_completed(
-                    connection, [reply.turn.labelling for reply in replies if _completes(reply)]
-                )
+                enqueue_completed(connection, _completed(replies))
         return replies
 
     def _reply(

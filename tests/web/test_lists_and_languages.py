@@ -126,7 +126,7 @@ def test_a_language_is_complete_and_keeps_every_value(code: str) -> None:
 def test_the_language_of_a_page(world: World) -> None:
     def heading(accepted: str, cookie: str = "") -> str:
         headers = {"accept-language": accepted, "cookie": f"language={cookie}"}
-        return world.anonymous.client.get("/login", headers=headers).text
+        return str(world.anonymous.client.get("/login", headers=headers).text)
 
     assert "<h1>Anmelden</h1>" in heading("fr-FR, de-CH;q=0.8, en;q=0.5")
     assert "<h1>Iniciar sesión</h1>" in heading("de", "es")

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -238,7 +238,7 @@ def issuer() -> Iterator[str]:
             yield f"http://localhost:{server.server_port}"
 
 
-def sign_in(world: LiveWorld, issuer: str, subject: str, claims: dict[str, object]) -> httpx.Response:
+def sign_in(world: LiveWorld, issuer: str, subject: str, claims: Mapping[str, object]) -> httpx.Response:
     """Walk through the sign-in like a browser; the last response."""
     httpx.put(f"{issuer}/users/{subject}", json=claims).raise_for_status()
     with httpx.Client(timeout=20) as browser:
@@ -302,7 +302,7 @@ def test_what_a_provider_may_not_do(world: World, issuer: str, monkeypatch: pyte
     now = int(time.time())
     claims = {"iss": issuer, "aud": "topkit", "sub": "x", "iat": now, "exp": now + 60, "nonce": "n"}
     forged = jwt.encode(claims, "s" * 32, algorithm="HS256", headers={"kid": "none"})
-    unsigned = jwt.encode(claims, None, algorithm="none")
+    unsigned = jwt.encode(claims, "", algorithm="none")
     for token in (forged, unsigned, "nonsense"):
         monkeypatch.setattr(Provider, "_exchange", lambda *_, token=token: token)
         with pytest.raises(SignInError, match="invalid"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,24 @@ from tests.support.cli import topkit_here
 from tests.support.web_world import ORDER, Actor, World, entry, label_all, tasks
 from topkit.labelling import Question, SimulatedAssessor
 from topkit.web.gold import GoldQuestion, due
-from topkit.web.schema import audit, judgment
+from topkit.web.schema import audit, judgment, person
 from topkit.web.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with World(Settings(str(tmp_path_factory.mktemp("web") / "labels.db"))) as created:
+        yield created
+
+
+@pytest.fixture
+def world(shared: World) -> Iterator[World]:
+    """One app for all tests; afterwards the names are free again and the audit log is empty."""
+    yield shared
+    with shared.store.write() as connection:
+        renamed = person.c.name + sa.cast(person.c.id, sa.Text)
+        connection.execute(person.update().where(person.c.name != "root").values(name=renamed))
+        connection.execute(audit.delete())
 
 
 def gold(world: World, project: int, rate: float, rows: list[dict[str, Any]]) -> None:

@@ -152,9 +152,7 @@ class Journal:
         if rows:
             with self._store.write() as connection:
                 append_judgments(connection, rows)
-                enqueue_completed(
-                    connection, [reply.turn.labelling for reply in replies if _completes(reply)]
-                )
+                enqueue_completed(connection, _completed(replies))
         return replies
 
     def _reply(
@@ -207,9 +205,10 @@ class Journal:
             self._states.pop(request.labelling, None)
 
 
-def _completes(reply: Turn | Reply | Exception) -> bool:
-    """True if the judgment of this reply was the last one of its labelling."""
-    return isinstance(reply, Reply) and reply.outcome == "saved" and reply.turn.question is None
+def _completed(replies: list[Turn | Reply | Exception]) -> list[int]:
+    """The labellings whose last judgment is among these replies."""
+    saved = [reply.turn for reply in replies if isinstance(reply, Reply) and reply.outcome == "saved"]
+    return [turn.labelling for turn in saved if turn.question is None]
 
 
 def _deliver(deliveries: list[tuple[asyncio.Future[Any], Turn | Reply | Exception]]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from sqlalchemy.engine import RowMapping
 
 from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, Pair
 from topkit.web.dashboard.agreements import all_pairs
@@ -48,7 +50,7 @@ class Disagreement:
 
 
 def disagreements(
-    records: list[Record], decisions: Iterable[Mapping[str, Any]] = (), limit: int | None = None
+    records: list[Record], decisions: Iterable[RowMapping] = (), limit: int | None = None
 ) -> list[Disagreement]:
     """Pairs on which assessors disagree: open ones first, the most contested first, then those asked.
 
@@ -90,7 +92,7 @@ def _view(pair: Pair, assessor: str, answer: int, asked: set[tuple[str, str, fro
     return View(assessor, prefers, (pair.query, assessor, frozenset((pair.a, pair.b))) in asked)
 
 
-def _settlements(decisions: Iterable[Mapping[str, Any]]) -> dict[tuple[int, frozenset[str]], Settlement]:
+def _settlements(decisions: Iterable[RowMapping]) -> dict[tuple[int, frozenset[str]], Settlement]:
     settled: dict[tuple[int, frozenset[str]], Settlement] = {}
     for row in decisions:
         key = row["topic"], frozenset((row["a"], row["b"]))

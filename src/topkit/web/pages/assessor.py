@@ -14,7 +14,7 @@ from topkit.web.auth import SHORTEST_PASSWORD
 from topkit.web.guard import Cached, SomeoneVisit, Stored, settings_of, visit_of
 from topkit.web.headers import PAGE_POLICY, URL_POLICY
 from topkit.web.lookup import open_invitation
-from topkit.web.pages.lists import listed
+from topkit.web.pages.lists import Listing, listed
 from topkit.web.pages.render import own_path, page, redirect
 from topkit.web.pages.translate import COOKIE as LANGUAGE_COOKIE
 from topkit.web.pages.translate import languages
@@ -66,7 +66,7 @@ def home(request: Request, visit: SomeoneVisit, store: Stored, cache: Cached) ->
     """The person's tasks, and the projects for admins. Only what is shown is computed."""
     with store.read() as connection:
         rows = labellings.labellings_of(connection, person_id=visit.person.id)
-        listing = listed(
+        listing: Listing[Any] = listed(
             request, rows, name="work-", search=lambda row: f"{row['query']} {row['project_name']}"
         )
         tasks = replace(listing, rows=[_task(connection, row, cache) for row in listing.rows])

@@ -39,7 +39,7 @@ def test_disagreements_are_shown_with_who_said_what(any_world: World) -> None:
     (found,) = any_world.admin.get(f"/api/projects/{number}/disagreements").json()
     assert {one["key"] for one in found["documents"]} == {"d2", "d5"}
     assert {view["assessor"]: view["prefers"] for view in found["views"]} == {"ann": "d5", "bob": "d2"}
-    page = any_world.admin.get(f"/projects/{number}/agreement").text
+    page = any_world.admin.get(f"/projects/{number}/adjudication").text
     assert "Paper 2" in page
     assert "Paper 5" in page
 

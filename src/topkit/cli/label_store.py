@@ -104,6 +104,7 @@ def password(
 
     settings = _settings(database)
     from topkit.web import auth
+    from topkit.web.audit_log import announce_command
     from topkit.web.store import open_store, people
 
     store = open_store(settings, create=False)
@@ -118,6 +119,7 @@ def password(
         else sys.stdin.readline().rstrip("\r\n")
     )
     hashed = auth.hash_password(typed, name)
+    announce_command("topkit label password", name=name)
     with store.write() as connection:
         people.set_password(connection, account[0].id, hashed)
     print(f"the password of {name!r} is set; earlier sessions and links no longer work")

@@ -103,16 +103,6 @@ def _replaced(source: str, translate: Callable[[str], str]) -> str:
     return "".join(parts)
 
 
-class KeepMethod(Extension):
-    """A form that names its method (a search: get; a dialog) keeps it, whatever other extensions add."""
-
-    priority = 200  # after the other extensions
-
-    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        added = r'<form(?: method="post"| action="[^"]*")+(?=[^>]*\smethod="(?:get|dialog)")'
-        return re.sub(added, "<form", source)
-
-
 @cache
 def environment(code: str) -> Environment:
     """The templates in a language."""
@@ -122,7 +112,7 @@ def environment(code: str) -> Environment:
         def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
             return _replaced(source, language.text)
 
-    extensions: list[Any] = [KeepMethod] if code == ENGLISH else [KeepMethod, Translate]
+    extensions: list[Any] = [] if code == ENGLISH else [Translate]
     created = Environment(
         loader=FileSystemLoader(HERE / "templates"), autoescape=select_autoescape(), extensions=extensions
     )

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -159,7 +158,6 @@ def test_wrong_logs_are_refused(columns: dict[str, list[Any]], message: str, tmp
 def test_ids_of_csv_are_texts(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("page,query,document,clicks\n1,007,01,0\n1,007,1,1\n")
     assert read_clicks(tmp_path / "log.csv").pairs.names() == [("007", "01"), ("007", "1")]
-    assert isinstance(pd.DataFrame(), pd.DataFrame)
 
 
 def test_an_empty_log_is_refused() -> None:

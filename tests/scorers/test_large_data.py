@@ -58,7 +58,7 @@ def test_float32_features_in_place_give_the_products_of_a_float64_copy(
     wide = linear.product_matrix(X)
     monkeypatch.setattr(linear, "WORTH_COMPILING", 0)
     narrow = linear.product_matrix(X)
-    assert (wide.dtype, narrow.dtype) == (np.float64, np.float32)
+    assert (wide.itemsize, narrow.itemsize) == (8, 4)
     np.testing.assert_allclose(
         linear.linear_scores(narrow, vector), linear.linear_scores(wide, vector), rtol=1e-12
     )

@@ -37,7 +37,7 @@ def documents(size: int) -> tk.Dataset:
     rng = np.random.default_rng(0)
     X = rng.random((size, 20), dtype=np.float32)
     signal = X[:, :5] @ rng.normal(size=5).astype(np.float32) + 0.5 * rng.normal(size=size)
-    y = np.clip(np.round(2 * signal), 0, 3)
+    y = np.clip(np.round(2 * signal), 0, 3).astype(np.float32)
     ptr = np.arange(0, size + 1, LENGTH)
     return tk.Dataset(X, y, ptr, tuple(map(str, range(len(ptr) - 1))))
 
@@ -76,13 +76,13 @@ def one_long_list(name: str) -> Callable[[int], Callable[[], object]]:
 
 def labelling(size: int) -> Callable[[], object]:
     """Ten questions in the middle of labelling the top 10 of a list; the size is its number of documents."""
-    items = [str(i) for i in range(size)]
+    items = [f"{i:06}" for i in range(size)]
     started = tk.Labelling(items, k=10, strategy="adaptive", seed=0)
     for _ in range(size // 2):
         question = started.question
         if question is None:
             break
-        started = started.answer("a" if int(question.a) < int(question.b) else "b")
+        started = started.answer("a" if str(question.a) < str(question.b) else "b")
 
     def ask() -> None:
         session = started
@@ -90,7 +90,7 @@ def labelling(size: int) -> Callable[[], object]:
             question = session.question
             if question is None:
                 return
-            session = session.answer("a" if int(question.a) < int(question.b) else "b")
+            session = session.answer("a" if str(question.a) < str(question.b) else "b")
 
     return ask
 

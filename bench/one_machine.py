@@ -161,11 +161,12 @@ def trees_over_mart(name: str) -> Callable[[], float]:
 
     def measure() -> float:
         train, valid, _ = mq2008(1)
-        spent = {}
-        for ranker in (name, "mart"):
+
+        def per_tree(ranker: str) -> float:
             steps = tk.ranker(ranker).fit(train, valid).traces[0].steps
-            spent[ranker] = processor(lambda r=ranker: tk.ranker(r).fit(train, valid)) / steps  # type: ignore[misc]
-        return spent[name] / spent["mart"]
+            return processor(lambda: tk.ranker(ranker).fit(train, valid)) / steps
+
+        return per_tree(name) / per_tree("mart")
 
     return measure
 
@@ -234,7 +235,7 @@ def large(documents: int) -> tk.Dataset:
     rng = np.random.default_rng(0)
     X = rng.random((documents, 46), dtype=np.float32)
     signal = X[:, :8] @ rng.normal(size=8).astype(np.float32) + rng.normal(size=documents)
-    y = np.clip(np.round(signal + 1), 0, 4)
+    y = np.clip(np.round(signal + 1), 0, 4).astype(np.float32)
     ptr = np.arange(0, documents + 1, LENGTH)
     return tk.Dataset(X, y, ptr, tuple(map(str, range(len(ptr) - 1))))
 

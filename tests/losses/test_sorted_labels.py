@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from topkit.losses.base import WHOLE
 from topkit.losses.sorted_labels import chosen_rows, rank_labels, top_memberships
@@ -15,7 +16,7 @@ lists = st.lists(
 tops = st.sampled_from([1, 2, 3, 10, WHOLE])
 
 
-def flat(labels: list[list[float]]) -> tuple[np.ndarray, np.ndarray]:
+def flat(labels: list[list[float]]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     ptr = np.concatenate([[0], np.cumsum([len(y) for y in labels])]).astype(np.int64)
     return np.array([value for y in labels for value in y], np.float64), ptr
 

@@ -15,7 +15,8 @@ from topkit.rankers.linear.climb import climb_on
 def test_no_step_between_or_beyond_the_crossings_is_better(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     lengths = rng.integers(2, 8, 5)
-    X, y = np.round(rng.random((lengths.sum(), 3)), 1), rng.integers(0, 3, lengths.sum())
+    X = np.round(rng.random((lengths.sum(), 3)), 1).astype(np.float32)
+    y = rng.integers(0, 3, lengths.sum()).astype(np.float32)
     ptr = np.concatenate([[0], np.cumsum(lengths)])
     data = worst_ties(tk.Dataset(X, y, ptr, tuple("abcde")))
     measured = Measured.of(data, name)

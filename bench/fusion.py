@@ -65,9 +65,9 @@ def robustness(methods: Sequence[str] = (*QUICK, "mallows")) -> None:
             for method in methods:
                 fusion = fuse(mixed, method, keep=KEEP, seed=draw)
                 found[method].append(measure(judgments, fusion.run))
-                if method == "agreement" and fusion.weights is not None:
-                    weights = [fusion.weights[name] for name in real]
-                    rho = spearman(weights, [alone[name] for name in real])
+                if method == "agreement":
+                    agreed = [fusion.per_ranker["agreement"][name] for name in real]
+                    rho = spearman(agreed, [alone[name] for name in real])
                     correlations.setdefault(level, []).append(rho)
         for method in methods:
             table[method][level] = np.array(found[method])
@@ -75,7 +75,7 @@ def robustness(methods: Sequence[str] = (*QUICK, "mallows")) -> None:
         print_level(level, table)
     print_matrix("MAP", table, 0)
     print_matrix("P@10", table, 1)
-    print("agreement's weights against MAP alone, Spearman:", end=" ")
+    print("each system's agreement against its MAP alone, Spearman:", end=" ")
     print({level: round(float(np.mean(values)), 3) for level, values in correlations.items()})
     ours = {level: float(table["agreement"][level][:, 0].mean()) for level in LEVELS}
     for level in LEVELS:

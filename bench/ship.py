@@ -1,4 +1,6 @@
-"""Shipping and scaling, one part per claim. ``python -m bench.ship serving|dask|killed|lightgbm|outofcore``
+"""Shipping and scaling, one part per claim.
+
+``python -m bench.ship serving|dask|killed|lightgbm|outofcore|evaluation``
 
 Each part makes its own data, prints its figures and ends with what was asked of it.
 """
@@ -9,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 from bench.ship_dask import dask, killed, lightgbm
+from bench.ship_evaluation import evaluation
 from bench.ship_outofcore import outofcore
 from bench.ship_serving import serving
 
@@ -18,6 +21,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "killed": killed,
     "lightgbm": lightgbm,
     "outofcore": outofcore,
+    "evaluation": evaluation,
 }
 
 

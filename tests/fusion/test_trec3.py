@@ -54,8 +54,7 @@ def test_plain_fusions_have_their_known_map(trec3: tuple[list[Run], Judgments]) 
     assert mean_ap(judgments, fusion.run) > max(found.values())
     alone = [mean_ap(judgments, run) for run in runs]
     assert max(alone) == pytest.approx(0.4226, abs=1e-4)
-    assert fusion.weights is not None
-    assert spearmanr(list(fusion.weights.values()), alone).statistic > 0.5
+    assert spearmanr(list(fusion.per_ranker["agreement"].values()), alone).statistic > 0.5
 
 
 @pytest.mark.parametrize(("number", "ahead"), [(30, 0.05), (35, 0.15)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from topkit.rankers.checks import easy_data
 from topkit.rankers.preparation import Preparation
 from topkit.scale import parse_memory, train_in_parts
 from topkit.scale.memory import rows_within
-from topkit.scale.sums import Loaded, Recipe, loaded_sums, split_queries, streamed_total
+from topkit.scale.scratch import scratch
+from topkit.scale.sums import Loaded, Recipe, loaded_sums, neighbours, split_queries, streamed_total
 
 
 @pytest.fixture
@@ -49,12 +51,14 @@ def test_totals_are_those_of_the_whole(
     X = np.nan_to_num(preparation(data).X.astype(np.float64))
     value, slope = loss(X @ vector[:-1] + vector[-1], data.y, data.ptr)
     expected = np.append(slope @ X, slope.sum())
-    with streamed_total(recipe, plan, 33) as total:
-        for _ in range(2):  # the scratch file can be gone through again
-            found = total(vector)
-            np.testing.assert_allclose(found[0], value, rtol=1e-12)
-            np.testing.assert_allclose(found[1], expected, rtol=1e-9, atol=1e-9)
-    parts = [loaded_sums(Loaded.of(part, recipe), vector) for part in plan.partitions]
+    for room in (True, False):  # losses stay in memory, or are bound again for each evaluation
+        with streamed_total(recipe, plan, 33, has_room=partial(bool, room)) as total:
+            for _ in range(2):  # the scratch file can be gone through again
+                found = total(vector)
+                np.testing.assert_allclose(found[0], value, rtol=1e-12)
+                np.testing.assert_allclose(found[1], expected, rtol=1e-9, atol=1e-9)
+    groups = neighbours(plan.partitions, 2)
+    parts = [sums for group in groups for sums in loaded_sums(Loaded.of(group, recipe), vector)]
     assert len(parts) > 3
     np.testing.assert_allclose(sum(part[0] for part in parts), value, rtol=1e-12)
     np.testing.assert_allclose(sum(part[1] for part in parts), expected, rtol=1e-9, atol=1e-9)
@@ -112,6 +116,36 @@ def test_pieces_are_whole_queries(train: tuple[tk.Dataset, Path]) -> None:
         assert [qid for piece in pieces for qid in piece.qids] == list(data.qids)
         np.testing.assert_array_equal(np.concatenate([piece.X for piece in pieces]), data.X)
         assert all(len(piece) <= rows or piece.n_queries == 1 for piece in pieces)
+
+
+def test_scratch_returns_what_was_put(train: tuple[tk.Dataset, Path]) -> None:
+    """Pieces of different sizes, read ahead into two buffers, twice; arrays are aligned for kernels."""
+    data, _ = train
+    pieces = list(split_queries(data, 30))
+    assert len({len(piece) for piece in pieces}) > 2
+    with scratch() as stored:
+        assert list(stored) == []
+        for piece in pieces:
+            stored.put(piece)
+        for _ in range(2):
+            count = 0
+            for piece, (X, y, ptr) in zip(pieces, stored, strict=True):
+                np.testing.assert_array_equal(X, piece.X)
+                np.testing.assert_array_equal(y, piece.y)
+                np.testing.assert_array_equal(ptr, piece.ptr)
+                assert X.flags.aligned
+                assert ptr.flags.aligned
+                count += 1
+            assert count == len(pieces)
+
+
+def test_every_partition_is_in_one_group(train: tuple[tk.Dataset, Path]) -> None:
+    parts = plan_partitions(train[1], 20).partitions
+    for groups in (1, 2, 3, len(parts), len(parts) + 5):
+        found = neighbours(parts, groups)
+        assert [part for group in found for part in group] == list(parts)
+        assert len(found) == min(groups, len(parts))
+        assert max(map(len, found)) - min(map(len, found)) <= 1
 
 
 def test_the_command(train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:

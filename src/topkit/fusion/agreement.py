@@ -16,7 +16,7 @@ SMALL = 0.1
 SMOOTHING = 0.2
 """The constant c of reciprocal ranks as a share of the longest list (200 for lists of 1000)."""
 POWER = 4
-"""Similarity in the first pass is this power of the correlation: 1 for copies, .2 for a correlation of 2/3."""
+"""Similarity in the first pass is this power of the correlation: 1 for copies, .2 at a correlation of 2/3."""
 EXPLAINED = 0.95
 """The largest share of a ranker's variance that the common factor explains; the rest is divided by."""
 RIDGE = 1e-6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from topkit.data import InputError
 from topkit.data.partitions import Plan
@@ -41,6 +42,11 @@ def rows_within(memory: int | None, plan: Plan) -> int:
             "raise --memory",
         )
     return int(rows)
+
+
+def room_within(memory: int | None) -> Callable[[], bool]:
+    """A function that tells whether the process may keep more in memory."""
+    return lambda: memory is None or resident() < memory - SPARE
 
 
 def give_memory_back() -> None:

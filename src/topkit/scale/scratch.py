@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,11 @@ Piece = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]
 
 @dataclass
 class Scratch:
-    """Pieces on disk, to iterate over many times."""
+    """Pieces on disk, to iterate over many times; a thread reads the next piece ahead.
+
+    Iterating uses two buffers in turn, because memory that is new for each piece costs as much as reading. So
+    a piece is valid until the next one is requested.
+    """
 
     stream: IO[bytes]
     shapes: list[tuple[int, int, int]] = field(default_factory=list)
@@ -33,7 +38,8 @@ class Scratch:
     def put(self, piece: Dataset) -> None:
         """Append a piece."""
         try:
-            for array in (piece.X, piece.y, piece.ptr):
+            # ptr first, so that every array starts at a multiple of its item size
+            for array in (piece.ptr, piece.X, piece.y):
                 self.stream.write(np.ascontiguousarray(array).data)
         except OSError as error:
             raise InputError(
@@ -43,16 +49,33 @@ class Scratch:
         self.shapes.append((len(piece), piece.n_features, piece.n_queries))
 
     def __iter__(self) -> Iterator[Piece]:
+        if not self.shapes:
+            return
         self.stream.flush()
         self.stream.seek(0)
-        for documents, features, queries in self.shapes:
-            X = self._array(np.float32, documents * features).reshape(documents, features)
-            yield X, self._array(np.float32, documents), self._array(np.int64, queries + 1)
+        largest = max(_bytes(*shape) for shape in self.shapes)
+        buffers = [np.empty(largest, np.uint8) for _ in self.shapes[:2]]
+        with ThreadPoolExecutor(1, "topkit-read-ahead") as reader:
+            following = reader.submit(self._read, 0, buffers[0])
+            for number in range(len(self.shapes)):
+                piece = following.result()
+                if number + 1 < len(self.shapes):
+                    following = reader.submit(self._read, number + 1, buffers[(number + 1) % 2])
+                yield piece
 
-    def _array(self, dtype: Any, count: int) -> NDArray[Any]:
-        array = np.empty(count, dtype)
-        self.stream.readinto(array.view(np.uint8).data)  # type: ignore[attr-defined]
-        return array
+    def _read(self, number: int, buffer: NDArray[np.uint8]) -> Piece:
+        """The next piece of the stream, as views of the buffer."""
+        documents, features, queries = self.shapes[number]
+        part = buffer[: _bytes(documents, features, queries)]
+        self.stream.readinto(part.data)  # type: ignore[attr-defined]
+        first, last = 8 * (queries + 1), 4 * documents
+        X = part[first : len(part) - last].view(np.float32).reshape(documents, features)
+        return X, part[len(part) - last :].view(np.float32), part[:first].view(np.int64)
+
+
+def _bytes(documents: int, features: int, queries: int) -> int:
+    """The size of a piece in the file."""
+    return 8 * (queries + 1) + 4 * documents * (features + 1)
 
 
 @contextmanager

@@ -6,9 +6,10 @@ file, so the result does not depend on which worker computed which part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from topkit.rankers.orders import drawn_order, drawn_top, has_different_labels
 from topkit.rankers.preparation import Preparation
 from topkit.scale.scratch import scratch
 from topkit.scorers import Floats, Report, silent
+from topkit.scorers.linear import linear_gradient, linear_scores
 
 PIECE_BYTES = 2 << 20
 """Bytes of features per piece: it fits into the processor cache, and temporary arrays stay small."""
@@ -84,11 +86,10 @@ Sums = tuple[float, Floats]
 """Value and gradient in (w, b)."""
 
 
-def piece_sums(X: NDArray[np.float32], objective: Objective, vector: Floats) -> Sums:
-    """Value and gradient of a linear model on one piece, in double precision."""
-    wide = X.astype(np.float64)
-    value, slope = objective(wide @ vector[:-1] + vector[-1])
-    return value, np.append(slope @ wide, slope.sum())
+def piece_sums(X: NDArray[Any], objective: Objective, vector: Floats) -> Sums:
+    """Value and gradient of a linear model on one piece; sums of products are in double precision."""
+    value, slope = objective(linear_scores(X, vector))
+    return value, linear_gradient(X, slope)
 
 
 def added(parts: Iterable[Sums]) -> Sums:
@@ -110,9 +111,17 @@ def warm_up(recipe: Recipe, data: Dataset) -> None:
 # -- out of core -------------------------------------------------------------------------------------------
 @contextmanager
 def streamed_total(
-    recipe: Recipe, plan: Plan, rows: int, report: Report = silent
+    recipe: Recipe,
+    plan: Plan,
+    rows: int,
+    report: Report = silent,
+    has_room: Callable[[], bool] = lambda: True,
 ) -> Iterator[Callable[[Floats], Sums]]:
-    """The total over a file, which is prepared once, ``rows`` documents at a time, then read from scratch."""
+    """The total over a file, which is prepared once, ``rows`` documents at a time, then read from scratch.
+
+    Losses bound to the labels of a piece (10 to 30 bytes per document) stay in memory while ``has_room()``,
+    because binding one again for each evaluation takes twice the time of the arithmetic.
+    """
     with scratch() as pieces:
         done = 0
         for data in stream_dataset(plan.path, rows):
@@ -121,9 +130,21 @@ def streamed_total(
             done += len(data)
             report("documents prepared", done, plan.documents, done)
 
+        kept: dict[int, Objective] = {}
+
+        def objective(number: int, y: NDArray[np.float32], ptr: NDArray[np.int64]) -> Objective:
+            bound = kept.get(number)
+            if bound is None:
+                bound = recipe.bind(y.copy(), ptr.copy())  # copies, since the next piece reuses the buffer
+                if has_room():
+                    kept[number] = bound
+            return bound
+
         @one_blas_thread()
         def total(vector: Floats) -> Sums:
-            return added(piece_sums(X, recipe.bind(y, ptr), vector) for X, y, ptr in pieces)
+            return added(
+                piece_sums(X, objective(number, y, ptr), vector) for number, (X, y, ptr) in enumerate(pieces)
+            )
 
         yield total
 
@@ -131,19 +152,20 @@ def streamed_total(
 # -- on workers --------------------------------------------------------------------------------------------
 @dataclass
 class Loaded:
-    """A partition in the memory of a worker: prepared pieces, and their losses once they are needed."""
+    """Partitions in the memory of a worker: prepared pieces, and their losses once they are needed."""
 
     recipe: Recipe
-    pieces: list[Dataset]
-    bound: list[Objective] = field(default_factory=list, repr=False)
+    parts: list[list[Dataset]]
+    """The pieces of each partition."""
+    bound: list[list[Objective]] = field(default_factory=list, repr=False)
 
     @classmethod
-    def of(cls, part: Partition, recipe: Recipe) -> Loaded:
-        return cls(recipe, list(recipe.pieces(part.read())))
+    def of(cls, parts: Sequence[Partition], recipe: Recipe) -> Loaded:
+        return cls(recipe, [list(recipe.pieces(part.read())) for part in parts])
 
-    def objectives(self) -> list[Objective]:
+    def objectives(self) -> list[list[Objective]]:
         if not self.bound:
-            self.bound = [self.recipe.bind(piece.y, piece.ptr) for piece in self.pieces]
+            self.bound = [[self.recipe.bind(piece.y, piece.ptr) for piece in part] for part in self.parts]
         return self.bound
 
     def __getstate__(self) -> dict[str, Any]:
@@ -152,22 +174,34 @@ class Loaded:
 
 
 @one_blas_thread()
-def loaded_sums(loaded: Loaded, vector: Floats) -> Sums:
-    """Value and gradient over one partition."""
-    pairs = zip(loaded.pieces, loaded.objectives(), strict=True)
-    return added(piece_sums(piece.X, objective, vector) for piece, objective in pairs)
+def loaded_sums(loaded: Loaded, vector: Floats) -> list[Sums]:
+    """Value and gradient over each partition."""
+    return [
+        added(piece_sums(piece.X, objective, vector) for piece, objective in zip(pieces, bound, strict=True))
+        for pieces, bound in zip(loaded.parts, loaded.objectives(), strict=True)
+    ]
 
 
 def keep_loaded(cluster: Cluster, plan: Plan, recipe: Recipe) -> Kept:
-    """Load every partition into the memory of a worker."""
-    return cluster.keep(Loaded.of, plan.partitions, recipe)
+    """Load the partitions into the memory of the workers, neighbours together and one task per worker."""
+    return cluster.keep(Loaded.of, neighbours(plan.partitions, cluster.workers), recipe)
+
+
+def neighbours(parts: Sequence[Partition], groups: int) -> list[list[Partition]]:
+    """The partitions in at most ``groups`` lists of neighbours of about equal size."""
+    bounds = np.linspace(0, len(parts), min(groups, len(parts)) + 1).round().astype(int)
+    return [list(parts[first:last]) for first, last in pairwise(bounds)]
 
 
 def spread_total(cluster: Cluster, kept: Kept) -> Callable[[Floats], Sums]:
-    """The total over the partitions of the workers: (features + 1) doubles are sent to each and back."""
+    """The total over the partitions of the workers: one task per worker and evaluation.
+
+    Each worker gets (features + 1) doubles and returns (features + 2) per partition. They are added here in
+    the order of the file, so the total does not depend on the number of workers.
+    """
 
     def total(vector: Floats) -> Sums:
-        return added(cluster.over(kept, loaded_sums, vector))
+        return added(sums for group in cluster.over(kept, loaded_sums, vector) for sums in group)
 
     return total
 

@@ -15,7 +15,7 @@ from topkit.data.streaming import stream_dataset
 from topkit.rankers import Learner, ranker
 from topkit.rankers.by_name import Gradient
 from topkit.rankers.files import provenance
-from topkit.scale.memory import MIN_WORKSPACE, give_memory_back, rows_within
+from topkit.scale.memory import MIN_WORKSPACE, give_memory_back, room_within, rows_within
 from topkit.scale.sums import Recipe, Remembered, keep_loaded, spread_total, streamed_total, warm_up
 from topkit.scale.trees import spread_trees
 from topkit.scorers import Job, LinearScorer, Model, Report, TreeScorer, silent
@@ -39,9 +39,9 @@ def train_in_parts(
     """Fit a gradient ranker to a Parquet file that may be larger than memory; the optimum is that of ``fit``.
 
     With ``cluster``, partitions stay in the memory of its workers, which must all see the file; linear
-    rankers send (features + 1) numbers per partition and step, trees are grown by ``lightgbm.dask``. Without
-    a cluster, the file is streamed for every evaluation of a linear ranker, and the process stays within
-    ``memory`` bytes. Validation data is held in memory by this process.
+    rankers get (features + 1) numbers per worker and evaluation, trees are grown by ``lightgbm.dask``.
+    Without a cluster, the file is streamed for every evaluation of a linear ranker, and the process stays
+    within ``memory`` bytes. Validation data is held in memory by this process.
     """
     learner = ranker(name, **settings)
     method = _method(learner, spread=cluster is not None)
@@ -77,7 +77,7 @@ def train_in_parts(
             else:
                 warm_up(recipe, head)
                 batch = rows or rows_within(memory, plan)
-                total = stack.enter_context(streamed_total(recipe, plan, batch, report))
+                total = stack.enter_context(streamed_total(recipe, plan, batch, report, room_within(memory)))
             model, traces = method.scorer.descend(
                 Remembered(total), preparation.width, plan.queries, vector_metric(job), report
             )

@@ -272,7 +272,7 @@ def test_a_prompt_of_the_users(server: ChatServer, make: Make, tmp_path: Path) -
         ("system = 'You judge.'", "does not name {fence}"),
         ("best = 'Of {n}?'", r"unknown placeholder \{n\} in the prompt's best; choose from \{count\}"),
         ("best = 'Of {'", "invalid placeholder"),
-        ("words = {gleich = 'same'}", "word 'gleich' of the prompt stands for the unknown answer 'same'"),
+        ("words = {gleich = 'same'}", "word 'gleich' of the prompt means the unknown answer 'same'"),
         ("words = 'x'", "expected words as dict, got str"),
         ("examples = [{query = 'q'}]", "example 1 of the prompt needs query, documents and answer"),
         ("pair = ", "cannot read the prompt"),

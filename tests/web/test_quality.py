@@ -349,3 +349,7 @@ def test_the_pages_of_quality(world: World) -> None:
         assert text in shown.text
     assert "Everything is settled" not in world.admin.get(f"/projects/{project}/adjudication").text
     assert "No pair matches" in world.admin.get(f"/projects/{project}/adjudication?q=zzz").text
+
+
+def test_a_project_that_is_not_a_number_is_rejected_by_the_route(world: World) -> None:
+    assert world.admin.call("PATCH", "/api/projects/x²", json={"instructions": "a"}).status_code == 422

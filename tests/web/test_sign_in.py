@@ -293,6 +293,8 @@ def test_no_form_puts_its_values_into_the_url(world: World) -> None:
     for text in texts:
         for form in text.split("<form")[1:]:
             start = form.split(">")[0]
+            if start.startswith(' method="get" role="search"'):
+                continue  # what somebody searches for is no secret
             assert start.startswith(' method="post"')
             actions.add(start.split('action="')[1].split('"')[0])
     assert actions == {"/login", link, "/account/password", "/account/sign-out", "/script-needed"}

@@ -119,7 +119,7 @@ def password(
         else sys.stdin.readline().rstrip("\r\n")
     )
     hashed = auth.hash_password(typed, name)
-    announce_command("topkit label password", name=name)
+    announce_command(f"topkit label password {name}")
     with store.write() as connection:
         people.set_password(connection, account[0].id, hashed)
     print(f"the password of {name!r} is set; earlier sessions and links no longer work")

@@ -9,6 +9,7 @@ is audited without any code of its own. Judgments are not entries: they are a lo
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -52,7 +53,9 @@ async def announce(request: Request, person: str) -> None:
     project = path.get("number") if template.startswith("/api/projects/{number}") else None
     detail = {**({"path": path} if path else {}), **({"body": body} if body else {})}
     action = f"{request.method} {template}"
-    _change.set(Change(person, action, None if project is None else int(project), detail))
+    # The path is not checked yet; the route rejects what is not a number.
+    number = int(project) if re.fullmatch("[0-9]{1,9}", str(project)) else None
+    _change.set(Change(person, action, number, detail))
 
 
 def announce_command(command: str) -> None:

@@ -54,7 +54,7 @@ async def announce(request: Request, person: str) -> None:
     detail = {**({"path": path} if path else {}), **({"body": body} if body else {})}
     action = f"{request.method} {template}"
     # The path is not checked yet; the route rejects what is not a number.
-    number = int(project) if re.fullmatch("[0-9]{1,9}", str(project)) else None
+    number = int(str(project)) if re.fullmatch("[0-9]{1,9}", str(project)) else None
     _change.set(Change(person, action, number, detail))
 
 

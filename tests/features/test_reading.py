@@ -256,3 +256,11 @@ def test_queries_without_any_judgment_are_an_error(tmp_path: Path) -> None:
     index = build_index(WINGS, tmp_path / "index")
     with pytest.raises(InputError, match="no query has a judgment"):
         build_dataset(index, {"q": "wings"}, {"other": {"d1": 1}})
+
+
+def test_a_topic_without_a_tag_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "topics"
+    file.write_text("<top>\n<num> Number: 1\n<title> wing\n</top>\n<top>\nwing\n</top>\n")
+    with pytest.raises(InputError, match="the topic has no number") as caught:
+        read_queries(file)
+    assert caught.value.line == 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from itertools import zip_longest
 
 from topkit.data import InputError
 from topkit.data.files import FilePath
@@ -51,7 +52,7 @@ def _unclosed(path: FilePath, line: int) -> InputError:
 def _topic(text: str, attributes: str, path: FilePath, line: int) -> tuple[str, dict[str, str]]:
     fields: dict[str, str] = {}
     tags = list(TAG.finditer(text))
-    for tag, after in zip(tags, [*tags[1:], None], strict=True):
+    for tag, after in zip_longest(tags, tags[1:]):
         if tag[1]:
             continue
         name = ALIASES.get(tag[2].lower(), tag[2].lower())

@@ -12,7 +12,7 @@ demo: $(READY)
 
 test: $(DEV)
 	$(MAKE) --jobs=2 --output-sync=target check docs browser kernels
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow or browser" --cov --cov-report=term --durations=30
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow" --cov --cov-report=term --durations=30
 
 # The tests that take more than ten seconds each: studies, kills, fuzzing of what once failed, long pages.
 test-slow: $(DEV) browser

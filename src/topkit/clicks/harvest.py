@@ -49,7 +49,7 @@ def interventions(log: ClickLog) -> Interventions:
         weight += totals(key, w, shape)
         rate_first += totals(key, w * rate[same], shape)
         rate_second += totals(key, w * rate[later], shape)
-    keys = np.flatnonzero(rate_first + rate_second)  # without clicks there is nothing to compare
+    keys = np.flatnonzero(rate_first + rate_second)  # pairs of positions without clicks cannot be compared
     return Interventions(keys // size, keys % size, weight[keys], rate_first[keys], rate_second[keys])
 
 

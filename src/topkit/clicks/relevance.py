@@ -82,7 +82,7 @@ def relevance(sums: Sums, estimator: str, smoothing: float = 0.0, model: Floats 
 
 
 def _over(hits: Floats, shown: Floats, smoothing: float, prior: Floats) -> Floats:
-    """(hits + smoothing·prior)/(shown + smoothing), and the prior where there is nothing."""
+    """(hits + smoothing·prior)/(shown + smoothing), and the prior if the denominator is 0."""
     below = shown + smoothing
     start = np.broadcast_to(prior, hits.shape).astype(np.float64)
     return np.divide(hits + smoothing * prior, below, out=start, where=below > 0)

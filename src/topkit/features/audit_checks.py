@@ -97,7 +97,7 @@ def counted(count: int, noun: str) -> str:
 
 def leaks(values: Sequence[tuple[str, float]], metric: str, random: float) -> list[Finding]:
     """Single features (or the file order) that rank almost perfectly: they seem to contain the label."""
-    if random > 0.9:  # if a random order is nearly perfect, a perfect one is no evidence
+    if random > 0.9:  # if a random order is nearly perfect, a perfect one proves nothing
         return []
     return [
         Finding("problem", f"{name!r} alone reaches {metric} {value:.3f}: it seems to contain the label")

@@ -76,6 +76,16 @@ class ClickModel(ABC):
         return f"<{self.name} click model of {len(self.pairs):,} documents, {self.trace.steps} steps>"
 
 
+class IndependentClicks(ClickModel):
+    """A model in which the clicks of a page are independent of each other."""
+
+    def marginal(self, log: ClickLog) -> Floats:
+        return self.conditional(log)
+
+    def draw(self, log: ClickLog, rng: np.random.Generator) -> NDArray[np.bool_]:
+        return rng.random(len(log.pair)) < self.conditional(log)
+
+
 Params = tuple[Floats, ...]
 Step = Callable[..., tuple[Params, float]]
 """Parameters → the next ones, and the objective at those given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,14 +16,14 @@ from topkit.compute import Report, Trace, silent
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain(ClickModel):
-    """A user examines the first document, clicks it or not, and then goes on to the next or leaves."""
+    """A user examines the first document, clicks it or not, and then continues with the next or leaves."""
 
     onward: float = 1.0
-    """P(go on) of a user who is not satisfied."""
+    """P(continue) of a user who is not satisfied."""
 
+    @abstractmethod
     def unsatisfied(self, log: ClickLog) -> Floats:
         """P(not satisfied | click) of each row."""
-        raise NotImplementedError
 
     def conditional(self, log: ClickLog) -> Floats:
         return self._forward(log, observed=True)

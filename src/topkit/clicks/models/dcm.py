@@ -15,7 +15,7 @@ from topkit.compute import Report, silent
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DependentClick(Chain):
-    """After a click a user goes on with a probability that depends on the position."""
+    """After a click, a user continues with a probability that depends on the position."""
 
     name: ClassVar[str] = "dcm"
     by_position: Floats = field(default_factory=lambda: np.ones(1))

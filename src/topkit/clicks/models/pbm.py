@@ -6,16 +6,15 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import ClickModel, Floats, Smoothing, Steps, Tolerance
+from topkit.clicks.models.base import Floats, IndependentClicks, Smoothing, Steps, Tolerance
 from topkit.clicks.models.product import fit_product
 from topkit.compute import Report, silent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PositionBased(ClickModel):
+class PositionBased(IndependentClicks):
     """P(click) = attraction of the document × examination of the position."""
 
     name: ClassVar[str] = "pbm"
@@ -32,11 +31,6 @@ class PositionBased(ClickModel):
     def conditional(self, log: ClickLog) -> Floats:
         seen = self.examination(max(log.n_positions, len(self.by_position)))
         return np.minimum(self.attractions(log) * seen[log.position.astype(np.int64) - 1], 1.0)
-
-    marginal = conditional  # clicks of a page are independent of each other
-
-    def draw(self, log: ClickLog, rng: np.random.Generator) -> NDArray[np.bool_]:
-        return rng.random(len(log.pair)) < self.conditional(log)
 
 
 def pbm(

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import (
-    ClickModel,
     Floats,
+    IndependentClicks,
     Params,
     Smoothing,
     Steps,
@@ -25,7 +24,7 @@ from topkit.compute import Report, silent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrustBased(ClickModel):
+class TrustBased(IndependentClicks):
     """P(click) = slope(position)·attraction + offset(position); 1 and 0 at the first position."""
 
     name: ClassVar[str] = "trust"
@@ -36,11 +35,6 @@ class TrustBased(ClickModel):
         place = np.minimum(log.position.astype(np.int64), len(self.slope)) - 1
         p: Floats = np.clip(self.attractions(log) * self.slope[place] + self.offset[place], 0.0, 1.0)
         return p
-
-    marginal = conditional  # clicks of a page are independent of each other
-
-    def draw(self, log: ClickLog, rng: np.random.Generator) -> NDArray[np.bool_]:
-        return rng.random(len(log.pair)) < self.conditional(log)
 
 
 def trust(

@@ -24,7 +24,7 @@ class Triads(NamedTuple):
 
 
 class Quality(NamedTuple):
-    """The consistency of one assessor; a share is NaN if there is nothing to count."""
+    """The consistency of one assessor; a share of no pairs is NaN."""
 
     judgments: int
     agreement: float

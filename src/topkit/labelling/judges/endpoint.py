@@ -26,7 +26,7 @@ class Endpoint:
     - ``structure``: "json" asks for JSON by a schema, "tool" for a tool call, "text" for neither. "auto" asks
       for JSON and falls back to text if the endpoint refuses it.
     - ``logprobs``: ask for log-probabilities, from which the confidence of an answer is computed.
-    - ``requests_per_minute``: requests start no faster than this; None is no limit.
+    - ``requests_per_minute``: the maximum rate of requests; None means no limit.
     - ``retries``: how often a request is repeated when the endpoint is busy or does not answer, after 1, 2,
       4, … seconds or after the time given in ``Retry-After``.
     """

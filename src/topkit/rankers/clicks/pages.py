@@ -12,7 +12,7 @@ from topkit.data import Dataset, InputError, Page
 def pages_data(pages: Iterable[Page], graded: bool = True) -> Dataset:
     """The documents of pages as a data set with one feature: the mean of 1/position over pages.
 
-    With ``graded``, labels are grades (the last one of a document counts, negative grades become 0) and only
+    With ``graded``, labels are grades (the last of a document, negative grades become 0) and only
     graded documents are included, unless no page has grades. Otherwise all documents are included, with
     label 0.
 

@@ -124,5 +124,5 @@ def best_member(
 
 
 def no_classes(split: CalibrationSplit) -> Linear:
-    """The model for data with one grade, where there is nothing to learn: all scores are 0."""
+    """The model for data with only one grade, from which nothing can be learned: all scores are 0."""
     return Linear(np.zeros(split.job.train.n_features))

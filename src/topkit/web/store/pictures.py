@@ -50,6 +50,7 @@ def read_upload(name: str, stream: BinaryIO) -> Iterator[tuple[str, bytes]]:
         try:
             with archive.open(member) as opened:  # the declared size is not trusted
                 yield PurePosixPath(member.filename).name, opened.read(LARGEST_PICTURE + 1)
+        # zipfile raises NotImplementedError for unknown compression and RuntimeError for encrypted members
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
             raise InputError(f"{member.filename!r} in the archive cannot be read", REMEDY) from None
 

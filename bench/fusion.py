@@ -11,43 +11,21 @@ import dataclasses
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-from tests.support.real_data import real_data_folder
 
 import topkit as tk
-from bench.timing import best_of, show
-from topkit.data import Grade, Judgments, Run
+from bench.fusion_data import KEEP, cut_runs, letor_fold, measure, new_plot, save, trec3_runs
+from bench.fusion_speed import cost, speed
+from topkit.data import Judgments, Run
 from topkit.fusion import Ballots, fuse, kendall_distance
-from topkit.fusion.formats import read_ranking_table
 from topkit.fusion.mallows import sample
 from topkit.studies.kinds.fusion import replace_by_random
 
-PLOTS = Path("bench/results")
 LEVELS = (0, 10, 20, 30, 35)
 DRAWS = 5
-KEEP = 1000
 QUICK = ("combmnz", "borda", "rrf", "ulara", "agreement")
 PLANTED = (-1.0, -1.0, *[-0.05] * 7, 0.0)
-
-
-def trec3_runs() -> tuple[list[Run], Judgments]:
-    folder = real_data_folder()
-    if folder is None:
-        sys.exit("real data not at hand: set TOPKIT_DATA to its folder")
-    runs = [tk.read_run(path) for path in sorted((folder / "trec3" / "runs").glob("*.gz"))]
-    return runs, tk.read_qrels(folder / "trec3" / "qrels.txt")
-
-
-def measure(judgments: Judgments, run: Run, metrics: Sequence[str] = ("map", "p@10")) -> list[float]:
-    result = tk.evaluate_run(judgments, run, metrics, convention="trec")
-    return [float(result.mean[metric]) for metric in metrics]
-
-
-# -- random rankers ------------------------------------------------------------------------------------------
 
 
 def robustness(methods: Sequence[str] = (*QUICK, "mallows")) -> None:
@@ -109,9 +87,6 @@ def plot_levels(table: dict[str, dict[int, np.ndarray]]) -> None:
         axis.set(xlabel="random rankers among 40", ylabel=title)
     axes[0].legend()
     save(figure, "robustness.png")
-
-
-# -- copies of one run ---------------------------------------------------------------------------------------
 
 
 def clones(copies: int = 30) -> None:
@@ -186,9 +161,6 @@ def inference(levels: Sequence[int] = (0, 30), draws: int = 3) -> None:
             print(f"{level:3} random of {len(lists)}: {name:<28} P@10, P@30, MAP {values}", flush=True)
 
 
-# -- clean runs, LETOR-agg, planted models -------------------------------------------------------------------
-
-
 def trec3() -> None:
     """MAP and P@10 on the 40 runs of TREC-3 as they are, with the time of each method."""
     runs, judgments = trec3_runs()
@@ -207,17 +179,6 @@ def trec3() -> None:
             rho = spearman([fusion.weights[run.name] for run in runs], [alone[run.name][0] for run in runs])
             line += f"  weights against MAP: Spearman {rho:.3f}"
         print(line, flush=True)
-
-
-def letor_fold(fold: int) -> tuple[list[Run], Judgments]:
-    """The rankings and the judgments of a test fold of MQ2008-agg."""
-    folder = real_data_folder()
-    if folder is None:
-        sys.exit("real data not at hand: set TOPKIT_DATA to its folder")
-    place = folder / "MQ2008-agg" / f"Fold{fold}"
-    rows = (line.split(",") for line in (place / "rel_test.csv").read_text().split())
-    judgments = Judgments(tuple(Grade(query, doc, float(grade)) for query, _, doc, grade in rows))
-    return read_ranking_table(place / "rank_test.csv"), judgments
 
 
 def letor() -> None:
@@ -293,128 +254,6 @@ def gamma(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> f
     x, y = np.asarray(a), np.asarray(b)
     signs = np.sign(x[:, None] - x[None, :]) * np.sign(y[:, None] - y[None, :])
     return float(signs.sum() / np.abs(signs).sum())
-
-
-# -- speed ---------------------------------------------------------------------------------------------------
-
-
-def speed() -> None:
-    """CombMNZ, Borda and RRF of the 40 parsed TREC-3 runs compared with ranx, after its warm-up."""
-    import ranx
-
-    whole = [untied(run) for run in trec3_runs()[0]]
-    cases: list[tuple[str, dict[str, Any], str, str | None, int, int]] = [
-        ("combmnz", {"scale": "min-max"}, "mnz", "min-max", 50, KEEP),
-        ("rrf", {}, "rrf", None, 50, KEEP),
-        (
-            "borda",
-            {"unranked": "shared"},
-            "bordafuse",
-            None,
-            5,
-            100,
-        ),  # the peer takes hours for all: quadratic
-    ]
-    for name, settings, peer, norm, topics, depth in cases:
-        runs = cut_runs(whole, depth, topics)
-        theirs = [ranx_run(run) for run in runs]
-        ranx.fuse([ranx_run(run) for run in cut_runs(runs[:2], 10, 2)], norm=norm, method=peer)
-        mine = tk.aggregate(runs, name, **settings)
-        start = time.perf_counter()
-        other = ranx.fuse(theirs, norm=norm, method=peer)
-        two = time.perf_counter() - start
-        for _ in range(3):
-            (one,) = best_of(partial(tk.aggregate, runs, name, **settings))
-            if two < 30:
-                (again,) = best_of(partial(ranx.fuse, theirs, norm=norm, method=peer), turns=1)
-                two = min(two, again)
-        apart = largest_difference(mine, other)
-        show(f"{name}, 40 runs, {topics} x {depth} (scores differ by {apart:.0e})", one, two, "ranx", "5x")
-
-
-def untied(run: Run) -> Run:
-    """The run with n, n − 1, … for scores, so that it does not matter how ties are broken."""
-    lengths = np.diff(run.ptr)
-    scores = np.repeat(run.ptr[1:], lengths) - np.arange(len(run.scores))
-    return Run(run.qids, run.ptr, run.docs, scores.astype(np.float64), run.name)
-
-
-def ranx_run(run: Run) -> Any:
-    import ranx
-
-    return ranx.Run({q: dict(run[q]) for q in run}, name=run.name)
-
-
-def largest_difference(ours: Run, theirs: Any) -> float:
-    """The largest difference of scores between two fused runs."""
-    other = theirs.to_dict()
-    worst = 0.0
-    for q in ours:
-        assert len(ours[q]) == len(other[q])
-        worst = max(worst, *(abs(score - other[q][doc]) for doc, score in ours[q]))
-    return worst
-
-
-def cut_runs(runs: Sequence[Run], depth: int, queries: int) -> list[Run]:
-    """The first ``depth`` documents of the first ``queries`` queries."""
-    cut = []
-    for run in runs:
-        rows = [np.arange(run.ptr[q], min(run.ptr[q] + depth, run.ptr[q + 1])) for q in range(queries)]
-        ptr = np.cumsum([0] + [len(part) for part in rows])
-        index = np.concatenate(rows)
-        cut.append(Run(run.qids[:queries], ptr, run.docs.take(index), run.scores[index].copy(), run.name))
-    return cut
-
-
-def cost() -> None:
-    """Mallows on top-100 lists of 38 systems and 50 topics; its time against the lists' length, plotted."""
-    runs, _ = trec3_runs()
-    full = [run for run in runs if np.diff(run.ptr).min() >= KEEP]
-    fuse(cut_runs(full, 10, 2), "mallows")  # compiled before the clock starts
-    print(f"{len(full)} systems, 50 topics")
-    depths, seconds, pools = (10, 20, 50, 100, 200), [], []
-    for depth in depths:
-        own = cut_runs(full, depth, 50)
-        start = time.perf_counter()
-        fusion = fuse(own, "mallows", depth=depth)
-        seconds.append(time.perf_counter() - start)
-        pools.append(float(Ballots.of(own).pool_sizes.mean()))
-        goal = "  (goal: under 60 s)" if depth == 100 else ""
-        print(
-            f"top-{depth:<4} pool {pools[-1]:7.1f}  {seconds[-1]:7.2f} s  {len(fusion.trace)} EM steps  "
-            f"R̂ {fusion.diagnostics['r_hat']:.3f}{goal}",
-            flush=True,
-        )
-    figure, axes = new_plot(1)
-    axes[0].loglog(depths, seconds, marker="o")
-    axes[0].set(xlabel="length of the lists", ylabel="seconds, 38 systems x 50 topics", title="Mallows EM")
-    save(figure, "mallows_cost.png")
-    sort_cost()
-
-
-def sort_cost() -> None:
-    """Kendall's distance is n log n: a million items."""
-    rng = np.random.default_rng(0)
-    for n in (10_000, 100_000, 1_000_000):
-        order = rng.permutation(n).tolist()
-        (seconds,) = best_of(partial(kendall_distance, order, range(n)), turns=2)
-        print(f"Kendall's distance of {n:>9,} items: {seconds:.3f} s")
-
-
-def new_plot(columns: int) -> tuple[Any, Any]:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, columns, figsize=(6 * columns, 4), squeeze=False, layout="constrained")
-    return figure, axes[0]
-
-
-def save(figure: Any, name: str) -> None:
-    PLOTS.mkdir(exist_ok=True)
-    figure.savefig(PLOTS / name, dpi=120)
-    print(f"plot: {PLOTS / name}")
 
 
 PARTS = {

@@ -90,7 +90,7 @@ def _loss(name: str, data: Dataset) -> None:
     long = _long_list()  # long lists have separate kernels
     loss(name).on(long.y, long.ptr)(long.X[:, 0].astype(np.float64))
     if "pairs" in loss(name).settings:
-        on_pairs = loss(name, pairs="on_pairs").on(_preferences(data), data.ptr)
+        on_pairs = loss(name, pairs="given").on(_preferences(data), data.ptr)
         on_pairs(scores)
         on_pairs.with_curvature(scores)
 

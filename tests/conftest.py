@@ -13,12 +13,14 @@ from tests.support.real_data import real_data_folder
 from topkit.data import Dataset
 
 # The same examples in every run, so that a change is never blamed for an example nobody drew before;
-# TOPKIT_EXAMPLES=random draws new ones.
+# TOPKIT_EXAMPLES=random draws new ones, and more. `python -m bench.fuzz` searches much longer.
+RANDOM = os.environ.get("TOPKIT_EXAMPLES") == "random"
 settings.register_profile(
     "topkit",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=os.environ.get("TOPKIT_EXAMPLES") != "random",
+    derandomize=not RANDOM,
+    max_examples=100 if RANDOM else 40,
 )
 settings.load_profile("topkit")
 

@@ -24,7 +24,7 @@ numberish = st.one_of(
 )
 
 
-@settings(max_examples=1500)
+@settings(max_examples=300)
 @given(numberish)
 @example("9007199254740993")  # 2**53 + 1: half-way between two doubles
 @example("9007199254740995")
@@ -94,7 +94,7 @@ letor_line = st.builds(
 ).map(str.encode)
 
 
-@settings(max_examples=600)
+@settings(max_examples=150)
 @given(
     st.binary(max_size=60)
     | st.lists(letor_piece, max_size=30).map(b"".join)
@@ -138,7 +138,7 @@ run_line = st.builds(
 ).map(str.encode)
 
 
-@settings(max_examples=600)
+@settings(max_examples=150)
 @given(
     st.binary(max_size=60)
     | st.lists(run_piece, max_size=40).map(b"".join)
@@ -156,7 +156,7 @@ def test_both_run_readers_say_the_same(tmp_path_factory: pytest.TempPathFactory,
         assert tk.read_run(path) == plain
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(
         st.one_of(

@@ -201,7 +201,7 @@ bodies = (
 
 
 @given(bodies, st.sampled_from([None, 1]), st.integers(4, 40))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_blocks_give_the_same_as_the_whole_body(value: Any, indent: int | None, block: int) -> None:
     """The parser of large bodies accepts what json.loads and NumPy accept, with the same matrix."""
     text = json.dumps(value, indent=indent)
@@ -224,7 +224,7 @@ def test_blocks_give_the_same_as_the_whole_body(value: Any, indent: int | None, 
 
 
 @given(bodies, st.integers(0, 200), st.sampled_from('[]{}",: 1eNt\\'), st.integers(4, 40))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_blocks_refuse_what_is_not_json(value: Any, at: int, character: str, block: int) -> None:
     text = json.dumps(value)
     text = text[: at % len(text)] + character + text[at % len(text) + 1 :]

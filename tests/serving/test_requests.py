@@ -220,7 +220,7 @@ json_values = st.recursive(
 
 
 @given(json_values | st.fixed_dictionaries({"features": json_values}))
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_anything_else_is_refused_or_a_matrix(value: Any) -> None:
     """For any body, the parser returns a matrix or raises RefusedError."""
     for parse in (json_bodies.one_query, json_bodies.many_queries):

@@ -26,13 +26,16 @@ QUICK: dict[str, dict[str, Any]] = {
 
 QUICK_RANKERS: dict[str, dict[str, Any]] = {
     "adaboost-mh": {"rounds": 50},
+    "isorank": {"trees": 40, "min_leaf": 5, "rate": 0.2},
+    "qbrank": {"trees": 40, "min_leaf": 5, "rate": 0.2},
+    "ranksvm-rbf": {"points": 60},
     "mcrank": {"trees": 40, "min_leaf": 5, "rate": 0.2},
     "tune-and-mix": {
         "trees": (8,),
         "products": (3,),
-        "rounds": 20,
+        "rounds": 10,
         "rankers": ("linear-regression",),
-        "calibrations": ("shift", "log-sigmoid", "soft-ndcg", "linear", "logistic/ideal", "polynomial-2"),
+        "calibrations": ("shift", "soft-ndcg", "logistic/ideal"),
     },
 }
 """The same for rankers whose scorer is not a setting."""

@@ -17,7 +17,7 @@ from threading import Thread
 
 from tests.support.web_world import Actor, World, entry, tasks
 
-from bench.web import KINDS, database
+from bench.web_database import KINDS, database
 from topkit.web.settings import Settings
 
 TOPIC_SIZE = 50

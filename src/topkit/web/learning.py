@@ -23,10 +23,10 @@ import sqlalchemy as sa
 from topkit.data.errors import InputError
 from topkit.web.document_kinds import plain_text
 from topkit.web.lookup import project_records
+from topkit.web.names import MODEL_MARK
 from topkit.web.records import LabellingCache, Record
 from topkit.web.schema import candidate, document, learned, topic
 from topkit.web.store import Store
-from topkit.web.store.models import MARK
 from topkit.web.store.projects import add_candidates, topics_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def learn(store: Store, project: int, cache: LabellingCache, seed: int = 0) -> L
 
 def people_only(records: list[Record]) -> list[Record]:
     """The labellings of people: a ranker should not learn the errors of a model."""
-    return [record for record in records if not record.assessor.startswith(MARK)]
+    return [record for record in records if not record.assessor.startswith(MODEL_MARK)]
 
 
 def examples(queries: Dataset, records: Sequence[Record]) -> list[Labelled]:

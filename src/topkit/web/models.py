@@ -24,6 +24,7 @@ from topkit.labelling.judges.spending import BudgetError
 from topkit.web.document_kinds import plain_text
 from topkit.web.journal import Journal
 from topkit.web.judging import Judgment, ShownDocument, counted_answers
+from topkit.web.names import MODEL_MARK
 from topkit.web.records import Record
 from topkit.web.store import Store, labellings, models
 
@@ -190,12 +191,12 @@ class Suggestion:
 def suggestion(records: Sequence[Record], topic: int, a: str, b: str) -> Suggestion | None:
     """What the first model that judged this topic says or implies about two documents."""
     for record in records:
-        if record.task.topic != topic or not record.assessor.startswith(models.MARK):
+        if record.task.topic != topic or not record.assessor.startswith(MODEL_MARK):
             continue
         items = list(record.lab.items)
         relation = record.lab.known().relation(items.index(a), items.index(b))
         if relation is not None:
             stated = any({row.a, row.b} == {a, b} for row in record.lab.answers)
             prefers = {"a": a, "b": b}.get(relation)
-            return Suggestion(record.assessor.removeprefix(models.MARK), prefers, stated)
+            return Suggestion(record.assessor.removeprefix(MODEL_MARK), prefers, stated)
     return None

@@ -40,9 +40,9 @@ from topkit.web.models import work_for_models
 from topkit.web.observe import Observer, make_registry
 from topkit.web.oidc import Client, Provider
 from topkit.web.pages import error_page, routers
-from topkit.web.records import LabellingCache
 from topkit.web.schedules import write_due
 from topkit.web.settings import Settings
+from topkit.web.standings import LabellingCache
 from topkit.web.store import open_store
 from topkit.web.store.engine import database_error
 from topkit.web.webhooks import deliver_due

@@ -119,4 +119,5 @@ def suggestion(
             return None
         if not any(row["suggest"] for row in models.models_of(connection, task.project)):
             return None
-        return work.suggestion(records_of(connection, task.project, cache), task.topic, a, b)
+        records = records_of(connection, task.project, cache, topic_id=task.topic)
+    return work.suggestion(records, task.topic, a, b)

@@ -11,7 +11,8 @@ from typing import Literal
 from topkit.data.judgments import Grade, Preference
 from topkit.labelling.agreement.timing import timing
 from topkit.web.dashboard.numbers import number_or_none
-from topkit.web.judging import Tool
+from topkit.web.gold import is_gold
+from topkit.web.judging import Tool, standing_answers
 from topkit.web.records import Record, judgments_of
 
 BINS = (2, 5, 10, 15, 20, 30, 45, 60, 90, 120)
@@ -82,20 +83,25 @@ def progress(records: list[Record]) -> list[LabellingProgress]:
     """The progress of every labelling."""
     return [
         LabellingProgress(
-            labelling=record.task.id,
-            topic=record.task.topic,
+            labelling=record.row["id"],
+            topic=record.topic_id,
             topic_key=record.topic,
             query=record.row["query"],
             assessor=record.assessor,
-            tool=record.task.tool,
-            asked=record.lab.progress.asked,
-            likely=round(record.lab.progress.likely, 1),
-            share=round(record.lab.progress.share, 4),
-            done=record.lab.question is None,
-            minutes=round(sum(answer.seconds or 0.0 for answer in record.lab.answers) / 60, 2),
+            tool=record.tool,
+            asked=record.standing.progress.asked,
+            likely=round(record.standing.progress.likely, 1),
+            share=round(record.standing.progress.share, 4),
+            done=record.standing.done,
+            minutes=round(_active_seconds(record) / 60, 2),
         )
         for record in records
     ]
+
+
+def _active_seconds(record: Record) -> float:
+    answers = standing_answers(record.log)
+    return sum(answer.seconds for answer in answers if not is_gold(answer.answer))
 
 
 def summary(records: list[Record], by: Literal["topic_key", "assessor"]) -> list[Summary]:

@@ -16,6 +16,7 @@ from topkit.web.dashboard import agreements
 from topkit.web.lookup import project_records
 from topkit.web.standings import LabellingCache, Standing, starting_point
 from topkit.web.store.labellings import Shape
+from topkit.web.warm_up import warm_up
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -107,3 +108,20 @@ def test_agreement_of_shared_topics_is_that_of_all(
     assert len(agreements.shared_topics(records)) == 2
     monkeypatch.setattr(agreements, "shared_topics", lambda chosen: chosen)
     assert of_shared == everything()
+
+
+def test_a_warm_server_has_its_routes_and_templates(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fastapi import routing
+
+    from topkit.web.pages import render
+
+    warm_up(world.app)
+    templates = render._templates("en").env
+    assert len(templates.cache or ()) >= len(templates.list_templates())
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a route was built during a request")
+
+    monkeypatch.setattr(routing._EffectiveRouteContext, "from_api_route", refuse)
+    assert world.admin.get("/").status_code == 200
+    assert world.admin.get("/api/projects").json() == []

@@ -39,8 +39,10 @@ class _Tasks:
         """The task of a labelling, without gold questions."""
         if labelling_id not in self._tasks:
             first = self._places[labelling_id]
+            rows = self._rows[first : first + TASKS_AT_ONCE]
+            needed = [row for row in rows if bool(row["seq"]) == bool(rows[0]["seq"])]
             with self._engine.connect() as connection, connection.begin():
-                self._tasks |= tasks_of(connection, self._rows[first : first + TASKS_AT_ONCE])
+                self._tasks |= tasks_of(connection, needed)
         return self._tasks[labelling_id]
 
 
@@ -69,7 +71,7 @@ class Record:
         """The labelling after its judgments."""
         return self.cache.replay(self.task, self.log)
 
-    @property
+    @cached_property
     def standing(self) -> Standing:
         """How far the labelling is."""
         if not self.log:

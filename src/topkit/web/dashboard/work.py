@@ -14,6 +14,7 @@ from topkit.web.dashboard.numbers import number_or_none
 from topkit.web.gold import is_gold
 from topkit.web.judging import Tool, standing_answers
 from topkit.web.records import Record, judgments_of
+from topkit.web.standings import Standing
 
 BINS = (2, 5, 10, 15, 20, 30, 45, 60, 90, 120)
 """Upper ends, in seconds, of the histogram of judgment times; the last bin has no upper end."""
@@ -106,14 +107,16 @@ def _active_seconds(record: Record) -> float:
 
 def summary(records: list[Record], by: Literal["topic_key", "assessor"]) -> list[Summary]:
     """Progress by topic or by assessor: how many labellings are complete, and the share of the work done."""
-    groups: dict[str, list[LabellingProgress]] = {}
-    for row in progress(records):
-        groups.setdefault(getattr(row, by), []).append(row)
+    groups: dict[str, list[Standing]] = {}
+    for record in records:
+        name = record.topic if by == "topic_key" else record.assessor
+        groups.setdefault(name, []).append(record.standing)
     summaries = []
-    for name, rows in groups.items():
-        asked, likely = sum(row.asked for row in rows), sum(row.likely for row in rows)
-        share = asked / (asked + likely) if asked + likely else 1.0
-        summaries.append(Summary(name, sum(row.done for row in rows), len(rows), asked, share))
+    for name, standings in groups.items():
+        asked = sum(standing.progress.asked for standing in standings)
+        total = asked + sum(standing.progress.likely for standing in standings)
+        complete = sum(standing.done for standing in standings)
+        summaries.append(Summary(name, complete, len(standings), asked, asked / total if total else 1.0))
     return summaries
 
 

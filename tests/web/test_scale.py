@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
 
 from tests.support.web_world import ORDER, Actor, World, entry, label_all, tasks
 from topkit.labelling import STRATEGIES, Labelling, SimulatedAssessor
-from topkit.web import dashboard
+from topkit.web import bundle, dashboard
 from topkit.web.dashboard import agreements
 from topkit.web.lookup import project_records
 from topkit.web.standings import LabellingCache, Standing, starting_point
@@ -125,3 +126,40 @@ def test_a_warm_server_has_its_routes_and_templates(world: World, monkeypatch: p
     monkeypatch.setattr(routing._EffectiveRouteContext, "from_api_route", refuse)
     assert world.admin.get("/").status_code == 200
     assert world.admin.get("/api/projects").json() == []
+
+
+def test_the_home_page_asks_the_same_of_the_database_for_more_documents(world: World) -> None:
+    asked = []
+    for count in (8, 80):
+        ann = world.person(f"ann {count}")
+        number = world.project()
+        more = "".join(f"x{i},words\n" for i in range(count))
+        assert world.admin.upload(f"/api/projects/{number}/documents", f"id,text\n{more}").status_code == 201
+        plan = {"mode": "overlap", "people": [ann.number], "copies": 1}
+        assert world.admin.post(f"/api/projects/{number}/assignments", plan).status_code == 201
+        with statements(world) as sent:
+            assert "Not started" in ann.get("/").text
+            assert not any("document.title" in text for text in sent)
+        asked.append(len(sent))
+    assert asked[0] == asked[1]
+
+
+def test_an_import_lets_judgments_in_between(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = world.person("ann")
+    number = world.project(ann)
+    path = f"/api/labellings/{tasks(ann)[0]}"
+    text = world.admin.get(f"/api/projects/{number}/exports/project").text
+    saved = []
+
+    def judge(_: float) -> None:
+        turn = ann.get(path).json()
+        if turn["question"] is not None:
+            saved.append(ann.post(f"{path}/answers", entry(turn, "a")).status_code)
+
+    monkeypatch.setattr(bundle, "CHUNK", 4)
+    monkeypatch.setattr(bundle, "time", SimpleNamespace(sleep=judge))
+    renamed = text.replace('"name": "', '"name": "copy of ', 1)
+    copy = world.admin.upload("/api/projects/import", renamed, "p.jsonl")
+    assert copy.status_code == 201, copy.text
+    assert len(saved) > 3
+    assert set(saved) == {200}

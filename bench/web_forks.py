@@ -1,8 +1,8 @@
 """Servers of the labelling app that start in a tenth of a second, for ``bench.web_kills``.
 
 ``topkit label serve`` spends most of its start on imports. A parent process imports the app once and forks
-a process per server. The fork runs the command itself with its own connections, event loop, threads and
-listening socket, and is killed as a whole. Nothing that it has done survives in the parent.
+a process per server. The fork does what the command does after its imports, with its own connections, event
+loop, threads and listening socket, and is killed as a whole. Nothing that it has done survives in the parent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from importlib import import_module
 from typing import NoReturn
 
 MODULES = (
-    "topkit.cli.label",
     "topkit.web.serve",
     "uvicorn.lifespan.on",
     "uvicorn.loops.auto",
@@ -75,24 +74,26 @@ def main(database: str) -> None:
     """Import the app; then fork one server per line of standard input, which contains its port."""
     for module in MODULES:
         import_module(module)
+    from topkit.web.pages.render import compile_templates
     from topkit.web.settings import Settings
     from topkit.web.store import open_store
 
     open_store(Settings(database)).close()  # imports the driver and the migrations; no connection stays open
+    compile_templates()
     for line in sys.stdin:
         process_id = os.fork()
         if process_id == 0:
-            _serve(database, line.strip())
+            _serve(database, int(line))
         _, status = os.waitpid(process_id, 0)
         print(f"process {process_id} ended by signal {os.WTERMSIG(status)}", flush=True)
 
 
-def _serve(database: str, port: str) -> NoReturn:
-    from topkit.cli import main as command
+def _serve(database: str, port: int) -> NoReturn:
+    from topkit.web.serve import serve
+    from topkit.web.settings import Settings
 
     print(f"process {os.getpid()} starts", flush=True)
-    sys.argv = ["topkit", "label", "serve", "--database", database, "--port", port]
-    command()
+    serve(Settings(database), "127.0.0.1", port, "admin", lambda text: print(text, flush=True))
     sys.exit()
 
 

@@ -1,8 +1,7 @@
-"""Large projects in the labelling app. ``python -m bench.web_pages [--documents 200000] [sqlite|postgresql]``
+"""The import of a large project while somebody judges. ``python -m bench.web_import [sqlite|postgresql]``
 
-Imports a project with many documents while an assessor judges in another one, then times the pages. Prints
-the time of the import, the longest time that a judgment took meanwhile, and the time of the home page for an
-admin and for an assessor, at the first and at the second visit.
+Prints the seconds of the import of a project with 200,000 documents, and how long the judgments took that an
+assessor made meanwhile in another project. ``bench.web_scale`` times the pages of large projects.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from topkit.web.settings import Settings
 
 TOPIC_SIZE = 50
 """Documents per topic."""
-TASKS = 20
-"""Topics of the assessor whose pages are timed."""
 
 
 def write_project(path: Path, documents: int) -> None:
@@ -63,17 +60,9 @@ class Judge(Thread):
                 time.sleep(0.02)
 
 
-def seconds(actor: Actor, path: str) -> tuple[float, float]:
-    """The time of a page, and how much of it the processor worked; other programs may run beside."""
-    start, processor = time.perf_counter(), time.process_time()
-    reply = actor.get(path)
-    assert reply.status_code == 200, reply.text
-    return time.perf_counter() - start, time.process_time() - processor
-
-
 def measure(address: str, path: Path, documents: int) -> None:
     with World(Settings(address, upload_bytes=1 << 30)) as world:
-        ann, bob = world.person("ann"), world.person("bob")
+        ann = world.person("ann")
         for _ in range(60):
             world.project(ann, strategy="heap", k=8)
         judge = Judge(world.signed_in("ann"))
@@ -84,27 +73,11 @@ def measure(address: str, path: Path, documents: int) -> None:
         judge.stopped = True
         judge.join()
         assert reply.status_code == 201, reply.text
-        number = reply.json()["id"]
         print(
             f"import of {documents:,} documents: {imported:.1f} s; meanwhile {len(judge.times)} judgments, "
             f"median {1000 * median(judge.times):.0f} ms, longest {1000 * max(judge.times):.0f} ms",
             flush=True,
         )
-        topics = [row["id"] for row in world.admin.get(f"/api/projects/{number}/topics").json()[:TASKS]]
-        plan = {"mode": "overlap", "people": [bob.number], "topics": topics, "copies": 1}
-        start = time.perf_counter()
-        assert world.admin.post(f"/api/projects/{number}/assignments", plan).status_code == 201
-        print(f"assignment of {TASKS} topics: {time.perf_counter() - start:.2f} s", flush=True)
-        pages = [(world.admin, "/", "home page of an admin"), (bob, "/", f"home page with {TASKS} tasks")]
-        pages.append((world.admin, f"/projects/{number}", "dashboard"))
-        pages.append((world.admin, f"/projects/{number}/material", "material"))
-        for actor, page, name in pages:
-            first, second = seconds(actor, page), seconds(actor, page)
-            print(
-                f"{name}: {first[0]:.3f} s at the first visit, {second[0]:.3f} s at the second "
-                f"(processor {first[1]:.3f} s and {second[1]:.3f} s)",
-                flush=True,
-            )
 
 
 def main() -> None:

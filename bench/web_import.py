@@ -7,7 +7,6 @@ assessor made meanwhile in another project. ``bench.web_scale`` times the pages 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 from pathlib import Path
@@ -17,29 +16,8 @@ from threading import Thread
 from tests.support.web_world import Actor, World, entry, tasks
 
 from bench.web_database import KINDS, database
+from bench.web_scale import write_project
 from topkit.web.settings import Settings
-
-TOPIC_SIZE = 50
-"""Documents per topic."""
-
-
-def write_project(path: Path, documents: int) -> None:
-    """A project with this many documents, of which each topic has fifty."""
-    settings = {"name": "large", "k": 10, "strategy": "adaptive", "tools": "pairs", "seed": 0}
-    topics = documents // TOPIC_SIZE
-    with path.open("w") as stream:
-
-        def add(record: dict[str, object]) -> None:
-            stream.write(json.dumps(record) + "\n")
-
-        add({"project": {**settings, "instructions": ""}, "version": 1})
-        for i in range(topics):
-            add({"topic": f"q{i}", "query": f"query {i}", "description": ""})
-        for i in range(documents):
-            add({"document": f"d{i}", "kind": "text", "title": f"title {i}", "body": "words " * 20})
-        for i in range(topics):
-            keys = [f"d{TOPIC_SIZE * i + j}" for j in range(TOPIC_SIZE)]
-            add({"candidates": f"q{i}", "documents": keys, "prior": []})
 
 
 class Judge(Thread):

@@ -80,11 +80,16 @@ def _labelling(topic: int, assessor: str, answers: int) -> dict[str, Any]:
     return {"labelling": f"q{topic}", "assessor": assessor, **settings, "judgments": rows}
 
 
+def write_project(path: Path, documents: int) -> None:
+    """Write the file of a project with this many documents."""
+    with path.open("w") as stream:
+        stream.writelines(json.dumps(record) + "\n" for record in records(documents))
+
+
 def build(address: str, documents: int, folder: Path) -> float:
     """Import a project; returns the seconds."""
     path = folder / "project.jsonl"
-    with path.open("w") as stream:
-        stream.writelines(json.dumps(record) + "\n" for record in records(documents))
+    write_project(path, documents)
     store = open_store(Settings(address))
     start = time.perf_counter()
     import_project(store, read_project(path))

@@ -1,4 +1,4 @@
-"""The baseline of ``bench.web load``: a bare FastAPI endpoint that inserts one row. ``DATABASE PORT``"""
+"""The baseline of ``bench.web``: a bare FastAPI endpoint that inserts one row. ``DATABASE PORT``"""
 
 from __future__ import annotations
 

@@ -136,3 +136,12 @@ def test_the_language_of_a_page(world: World) -> None:
     assert (chosen.status_code, chosen.headers["location"]) == (303, "/")
     assert "language=de" in chosen.headers["set-cookie"]
     assert "set-cookie" not in world.anonymous.get("/language/nothing").headers
+
+
+def test_nothing_moves_for_people_who_prefer_reduced_motion() -> None:
+    css = (WEB / "static" / "app.css").read_text(encoding="utf-8")
+    moving = re.sub(r"@media \(prefers-reduced-motion: no-preference\) \{[^{}]*\{[^{}]*\}\s*\}", "", css)
+    assert "transition" in css
+    assert not re.search(r"transition|animation|scroll-behavior", moving)
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (WEB / "static").glob("*.js"))
+    assert not re.search(r'behavior: "smooth"|\.animate\(', scripts)

@@ -21,10 +21,10 @@ from topkit.labelling import SimulatedAssessor
 from topkit.web import oidc, webhooks
 from topkit.web.guard import COOKIE
 from topkit.web.oidc import Client, Provider, SignInError
-from topkit.web.records import LabellingCache
 from topkit.web.schedules import write_due
 from topkit.web.schema import api_token, delivery, webhook
 from topkit.web.settings import Settings
+from topkit.web.standings import LabellingCache
 from topkit.web.webhooks import ATTEMPTS, deliver_due, signature
 
 

@@ -40,11 +40,13 @@ from topkit.web.models import work_for_models
 from topkit.web.observe import Observer, make_registry
 from topkit.web.oidc import Client, Provider
 from topkit.web.pages import error_page, routers
-from topkit.web.records import LabellingCache
 from topkit.web.schedules import write_due
 from topkit.web.settings import Settings
+from topkit.web.shapes import Problem
+from topkit.web.standings import LabellingCache
 from topkit.web.store import open_store
 from topkit.web.store.engine import database_error
+from topkit.web.warm_up import start_warm_up
 from topkit.web.webhooks import deliver_due
 
 HERE = Path(__file__).parent
@@ -57,7 +59,9 @@ class LabellingApp(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """The OpenAPI description."""
         description = super().openapi()
-        description.setdefault("components", {})["securitySchemes"] = {"session": SCHEME}
+        components = description.setdefault("components", {})
+        components["securitySchemes"] = {"session": SCHEME}
+        components.setdefault("schemas", {})[Problem.__name__] = Problem.model_json_schema()
         description["security"] = [{"session": []}]
         return description
 
@@ -74,8 +78,9 @@ def create_app(settings: Settings) -> FastAPI:
     background, trainer = Background(jobs), Learning(store, cache)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(started: FastAPI) -> AsyncIterator[None]:
         background.start()
+        start_warm_up(started)
         yield
         background.close()
         trainer.close()

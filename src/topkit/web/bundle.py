@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection
 
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
+from topkit.web.names import MODEL_MARK
 from topkit.web.project_file import LABELLING_FIELDS, PROJECT_FIELDS, REMEDY, ProjectFile
 from topkit.web.schema import candidate, document, judgment, labelling, project, topic, topic_version
 from topkit.web.shapes import checked_name
@@ -185,6 +186,9 @@ def _candidate_rows(
 def _persons(connection: Connection, file: ProjectFile) -> dict[str, int]:
     persons = {}
     for assessor in dict.fromkeys(entry.assessor for entry in file.labellings):
+        if assessor.startswith(MODEL_MARK):
+            persons[assessor] = people.model_account(connection, assessor).id
+            continue
         known = people.find_person(connection, assessor)
         account = known[0] if known else people.add_person(connection, assessor, "assessor")
         persons[assessor] = account.id

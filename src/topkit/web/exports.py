@@ -77,7 +77,7 @@ def write_jsonl(records: list[Record], path: FilePath) -> None:
     """
     with text_writer(path) as stream:
         for record in records:
-            origin = {"query": record.topic, "assessor": record.assessor, "tool": record.task.tool}
+            origin = {"query": record.topic, "assessor": record.assessor, "tool": record.tool}
             dropped = record.row["state"] == "dropped"
             for judgment in record.log:
                 version = 1 + sum(change <= judgment.time for change in record.changes)

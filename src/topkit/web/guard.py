@@ -11,8 +11,8 @@ from starlette.concurrency import run_in_threadpool
 
 from topkit.web import audit_log
 from topkit.web.journal import Journal
-from topkit.web.records import LabellingCache
 from topkit.web.settings import Settings
+from topkit.web.standings import LabellingCache
 from topkit.web.store import Store
 from topkit.web.store.people import Person, Visit, access_version, find_session
 from topkit.web.tokens import visit_by_token

@@ -23,10 +23,11 @@ import sqlalchemy as sa
 from topkit.data.errors import InputError
 from topkit.web.document_kinds import plain_text
 from topkit.web.lookup import project_records
-from topkit.web.records import LabellingCache, Record
+from topkit.web.names import MODEL_MARK
+from topkit.web.records import Record
 from topkit.web.schema import candidate, document, learned, topic
+from topkit.web.standings import LabellingCache
 from topkit.web.store import Store
-from topkit.web.store.models import MARK
 from topkit.web.store.projects import add_candidates, topics_of
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def learn(store: Store, project: int, cache: LabellingCache, seed: int = 0) -> L
         problem = f"expected at least {FEWEST} complete topics with preferences, got {len(numbers)}"
         raise InputError(problem, "complete more topics in pairs")
     template = ranker(RANKER)
-    used = [record for record in records if record.lab.result is not None and record.task.tool == "pairs"]
+    used = [record for record in records if record.standing.done and record.tool == "pairs"]
     seconds = sum(answer.seconds or 0.0 for record in used for answer in record.lab.answers)
     gain = expected_gain(template, queries, done, seconds / 60, seed)
     return Learned(
@@ -153,7 +154,7 @@ def learn(store: Store, project: int, cache: LabellingCache, seed: int = 0) -> L
 
 def people_only(records: list[Record]) -> list[Record]:
     """The labellings of people: a ranker should not learn the errors of a model."""
-    return [record for record in records if not record.assessor.startswith(MARK)]
+    return [record for record in records if not record.assessor.startswith(MODEL_MARK)]
 
 
 def examples(queries: Dataset, records: Sequence[Record]) -> list[Labelled]:
@@ -164,7 +165,7 @@ def examples(queries: Dataset, records: Sequence[Record]) -> list[Labelled]:
     return [
         labelled(queries, place[record.topic], record.lab)
         for record in records
-        if record.task.tool == "pairs" and record.lab.result is not None and record.topic in place
+        if record.tool == "pairs" and record.standing.done and record.topic in place
     ]
 
 

@@ -15,8 +15,8 @@ from starlette.concurrency import run_in_threadpool
 
 from topkit.web.dashboard.glance import glance
 from topkit.web.lookup import project_records
-from topkit.web.records import LabellingCache
 from topkit.web.schema import adjudication, judgment, labelling, topic
+from topkit.web.standings import LabellingCache
 from topkit.web.store import Store
 
 INTERVAL = 2.0

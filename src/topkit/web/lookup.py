@@ -8,7 +8,8 @@ from fastapi import HTTPException
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.web import auth
-from topkit.web.records import LabellingCache, Record, records_of
+from topkit.web.records import Record, records_of
+from topkit.web.standings import LabellingCache
 from topkit.web.store import Store, people, projects
 
 T = TypeVar("T")
@@ -33,12 +34,17 @@ def topic_of(connection: Connection, project_id: int, topic_id: int) -> RowMappi
 
 
 def project_records(
-    store: Store, project_id: int, cache: LabellingCache, *, dropped: bool = False
+    store: Store,
+    project_id: int,
+    cache: LabellingCache,
+    *,
+    dropped: bool = False,
+    topic_id: int | None = None,
 ) -> list[Record]:
-    """All labellings of the project, or 404."""
+    """All labellings of the project, or of one of its topics, or 404."""
     with store.read() as connection:
         project_of(connection, project_id)
-        return records_of(connection, project_id, cache, dropped=dropped)
+        return records_of(connection, project_id, cache, dropped=dropped, topic_id=topic_id)
 
 
 def open_invitation(store: Store, token: str) -> RowMapping:

@@ -24,6 +24,7 @@ from topkit.labelling.judges.spending import BudgetError
 from topkit.web.document_kinds import plain_text
 from topkit.web.journal import Journal
 from topkit.web.judging import Judgment, ShownDocument, counted_answers
+from topkit.web.names import MODEL_MARK
 from topkit.web.records import Record
 from topkit.web.store import Store, labellings, models
 
@@ -141,14 +142,14 @@ def routing(
     checks: list[Check] = []
     by_people = by_model = 0
     for record in records:
-        row = by_person.get(record.task.person)
+        row = by_person.get(record.row["person"])
         if row is None:
             by_people += len(counted_answers(record.log))
             continue
         for judgment in counted_answers(record.log):
             if judgment.b is None:
                 continue
-            question, sure = Question(judgment.a, judgment.b), sure_of.get((record.task.id, judgment.seq))
+            question, sure = Question(judgment.a, judgment.b), sure_of.get((record.row["id"], judgment.seq))
             decided = decision_on(record, question)
             unsure = goes_to_person(sure, row["sure"])
             if decided is not None:
@@ -159,7 +160,7 @@ def routing(
             by_model += 1
             if unsure or is_checked(record.topic, question, row["check"]):
                 shown = [record.task.documents[key] for key in (judgment.a, judgment.b)]
-                where = (record.task.topic, record.topic, str(record.row["query"]), shown)
+                where = (record.topic_id, record.topic, str(record.row["query"]), shown)
                 waiting.append(Waiting(*where, row["name"], judgment.answer, sure, unsure))
     cost = cost_of(checks, by_people, by_model)
     waiting.sort(key=lambda item: (item.confidence is not None, item.confidence or 0.0))
@@ -190,12 +191,12 @@ class Suggestion:
 def suggestion(records: Sequence[Record], topic: int, a: str, b: str) -> Suggestion | None:
     """What the first model that judged this topic says or implies about two documents."""
     for record in records:
-        if record.task.topic != topic or not record.assessor.startswith(models.MARK):
+        if record.topic_id != topic or not record.assessor.startswith(MODEL_MARK):
             continue
         items = list(record.lab.items)
         relation = record.lab.known().relation(items.index(a), items.index(b))
         if relation is not None:
             stated = any({row.a, row.b} == {a, b} for row in record.lab.answers)
             prefers = {"a": a, "b": b}.get(relation)
-            return Suggestion(record.assessor.removeprefix(models.MARK), prefers, stated)
+            return Suggestion(record.assessor.removeprefix(MODEL_MARK), prefers, stated)
     return None

@@ -30,6 +30,7 @@ from sqlalchemy.engine import Connection
 
 from topkit.compute.extras import require
 from topkit.data.errors import InputError
+from topkit.web.names import looks_like_model
 from topkit.web.schema import identity
 from topkit.web.store import people
 from topkit.web.store.people import Person
@@ -209,6 +210,8 @@ def _first_time(connection: Connection, client: Client, claims: Mapping[str, Any
         raise SignInError(f"The provider gives no usable {client.claim!r}.")
     if client.claim == "email" and claims.get("email_verified") is not True:
         raise SignInError("The provider has not verified your email address.")
+    if looks_like_model(name):
+        raise SignInError(f"The name {name} is for models. Ask an admin for an invitation with another name.")
     known = people.find_person(connection, name)
     if known is not None:
         return known[0]

@@ -1,24 +1,49 @@
-"""All labellings of a project with their present state: the basis of the dashboard and the exports."""
+"""All labellings of a project with their present state: the basis of the dashboard and the exports.
+
+A project may have a million documents. What a page does not show is not loaded: the documents of a labelling
+are read, and its judgments replayed, when somebody asks for them.
+"""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from threading import Lock
+from functools import cached_property
 from typing import cast
 
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import Connection, Engine, RowMapping
 
 from topkit.data.judgments import Answer, Grade, Judgments, Preference
 from topkit.labelling import GRADES, Labelling, TopK, consensus, merge_labellings
 from topkit.labelling.assessors import Decisions
-from topkit.web.judging import Judgment, LabellingState, Task, counted_answers
-from topkit.web.store.judgments import judgments_of_project
-from topkit.web.store.labellings import labellings_of, tasks_of_project
+from topkit.web.judging import Judgment, Task, Tool, counted_answers
+from topkit.web.standings import LabellingCache, Standing, starting_point
+from topkit.web.store.judgments import judgments_after, judgments_of_project
+from topkit.web.store.labellings import Shape, get_task, labellings_of, shapes_of, tasks_of
 from topkit.web.store.projects import query_changes
 from topkit.web.store.quality import decisions_of
 
-CACHED_LABELLINGS = 5_000
+TASKS_AT_ONCE = 100
+"""Labellings whose documents are read together."""
+
+
+class _Tasks:
+    """The tasks of some labellings, which contain all their documents; read when they are needed."""
+
+    def __init__(self, engine: Engine, rows: Sequence[RowMapping]) -> None:
+        self._engine, self._rows = engine, rows
+        self._places = {row["id"]: place for place, row in enumerate(rows)}
+        self._tasks: dict[int, Task] = {}
+
+    def task(self, labelling_id: int) -> Task:
+        """The task of a labelling, without gold questions."""
+        if labelling_id not in self._tasks:
+            first = self._places[labelling_id]
+            rows = self._rows[first : first + TASKS_AT_ONCE]
+            needed = [row for row in rows if bool(row["seq"]) == bool(rows[0]["seq"])]
+            with self._engine.connect() as connection, connection.begin():
+                self._tasks |= tasks_of(connection, needed)
+        return self._tasks[labelling_id]
 
 
 @dataclass(frozen=True)
@@ -26,14 +51,42 @@ class Record:
     """One labelling with its judgments and its present state."""
 
     row: RowMapping
-    task: Task
     log: list[Judgment]
     """Every judgment, including those that were withdrawn."""
-    lab: Labelling
+    shape: Shape
+    tasks: _Tasks = field(repr=False)
+    cache: LabellingCache = field(repr=False)
     decisions: Decisions = field(default_factory=dict)
     """The settled pairs of the topic."""
     changes: tuple[float, ...] = ()
     """When the query was changed."""
+
+    @cached_property
+    def task(self) -> Task:
+        """The labelling as it was assigned, with its documents. Use ``row`` for everything else."""
+        return self.tasks.task(self.row["id"])
+
+    @cached_property
+    def lab(self) -> Labelling:
+        """The labelling after its judgments."""
+        return self.cache.replay(self.task, self.log)
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How far the labelling is."""
+        if not self.log:
+            return starting_point(self.row["strategy"], self.row["k"], self.shape)
+        return self.cache.standing(self.row["id"], len(self.log)) or Standing.of(self.lab)
+
+    @property
+    def tool(self) -> Tool:
+        """The tool of the assessor."""
+        return cast(Tool, self.row["tool"])
+
+    @property
+    def topic_id(self) -> int:
+        """The id of the topic."""
+        return int(self.row["topic"])
 
     @property
     def topic(self) -> str:
@@ -59,47 +112,63 @@ class Record:
         return Judgments(tuple(grades), tuple(preferences))
 
 
-class LabellingCache:
-    """Labellings by (id, last sequence number), which determine them completely."""
-
-    def __init__(self) -> None:
-        self._labellings: OrderedDict[tuple[int, int], Labelling] = OrderedDict()
-        self._lock = Lock()
-
-    def find(self, labelling_id: int, seq: int) -> Labelling | None:
-        """The labelling after this many judgments, if it was replayed before."""
-        with self._lock:
-            return self._labellings.get((labelling_id, seq))
-
-    def replay(self, task: Task, judgments: list[Judgment]) -> Labelling:
-        """The labelling after these judgments."""
-        key = task.id, judgments[-1].seq if judgments else 0
-        labelling = self.find(*key)
-        if labelling is None:
-            labelling = LabellingState.replay(task, judgments).lab
-            with self._lock:
-                self._labellings[key] = labelling
-                while len(self._labellings) > CACHED_LABELLINGS:
-                    self._labellings.popitem(last=False)
-        return labelling
-
-
 def records_of(
-    connection: Connection, project_id: int, cache: LabellingCache | None = None, *, dropped: bool = False
+    connection: Connection,
+    project_id: int,
+    cache: LabellingCache | None = None,
+    *,
+    dropped: bool = False,
+    topic_id: int | None = None,
 ) -> list[Record]:
-    """Every labelling of a project; those whose judgments were dropped only if asked for."""
+    """Every labelling of a project, or of one of its topics; dropped ones only if asked for."""
     cache = cache or LabellingCache()
-    tasks, logs = tasks_of_project(connection, project_id), judgments_of_project(connection, project_id)
-    decisions = decisions_of(connection, project_id)
-    changes = query_changes(connection, project_id)
-    records = []
-    for row in labellings_of(connection, project_id=project_id):
-        if row["state"] == "dropped" and not dropped:
-            continue
-        task, log = tasks[row["id"]], logs.get(row["id"], [])
-        topic = decisions.get(task.topic, {}), changes.get(task.topic, ())
-        records.append(Record(row, task, log, cache.replay(task, log), *topic))
-    return records
+    rows = [
+        row
+        for row in labellings_of(connection, project_id=project_id, topic_id=topic_id)
+        if dropped or row["state"] != "dropped"
+    ]
+    logs = judgments_of_project(connection, project_id, topic_id)
+    decisions, changes = decisions_of(connection, project_id), query_changes(connection, project_id)
+    shapes = _shapes(connection, rows, cache)
+    tasks = _Tasks(connection.engine, sorted(rows, key=lambda row: (not row["seq"], row["id"])))
+    return [
+        Record(
+            row,
+            logs.get(row["id"], []),
+            shapes[row["id"]],
+            tasks,
+            cache,
+            decisions.get(row["topic"], {}),
+            changes.get(row["topic"], ()),
+        )
+        for row in rows
+    ]
+
+
+def _shapes(connection: Connection, rows: Sequence[RowMapping], cache: LabellingCache) -> dict[int, Shape]:
+    """The shapes of labellings. The documents of an assigned topic never change, so they are counted once."""
+    unknown = {row["topic"] for row in rows if row["id"] not in cache.shapes}
+    by_topic: dict[int, Shape] = {}
+    if len(unknown) == 1:
+        by_topic = shapes_of(connection, topic_id=unknown.pop())
+    elif unknown:
+        by_topic = shapes_of(connection, project_id=rows[0]["project"])
+    for row in rows:
+        if row["topic"] in by_topic:
+            cache.shapes[row["id"]] = by_topic[row["topic"]]
+    return {row["id"]: cache.shapes.get(row["id"], Shape(0, False)) for row in rows}
+
+
+def standing_of(connection: Connection, row: RowMapping, cache: LabellingCache) -> Standing:
+    """How far one labelling is; ``row`` comes from :func:`labellings_of`."""
+    if not row["seq"]:
+        return starting_point(row["strategy"], row["k"], _shapes(connection, [row], cache)[row["id"]])
+    standing = cache.standing(row["id"], row["seq"])
+    if standing is None:
+        task = get_task(connection, row["id"])
+        assert task is not None  # noqa: S101 - its row was just read
+        standing = Standing.of(cache.replay(task, judgments_after(connection, row["id"])))
+    return standing
 
 
 def judgments_of(records: list[Record]) -> Judgments:
@@ -117,21 +186,22 @@ def top_of(records: list[Record]) -> TopK | None:
     Labellings of several assessors are merged into the order that contradicts the fewest of their answers;
     settled pairs outweigh them.
     """
-    pairs = [record.lab for record in records if record.task.tool == "pairs" and record.lab.result]
+    complete = [record for record in records if record.standing.done]
+    pairs = [record.lab for record in complete if record.tool == "pairs"]
     decisions = records[0].decisions if records else {}
     if len(pairs) == 1 and not decisions:
         return pairs[0].result
     if pairs:
         return merge_labellings(pairs, decisions)
-    graded = [record.lab.result for record in records if record.lab.result]
+    graded = [record.lab.result for record in complete if record.lab.result]
     if not graded or (len(graded) == 1 and not decisions):
         return graded[0] if graded else None
-    return consensus(graded, records[0].task.k, decisions)
+    return consensus(graded, records[0].row["k"], decisions)
 
 
 def by_topic(records: list[Record]) -> dict[int, list[Record]]:
     """The labellings of each topic id, in the order of the topics."""
     groups: dict[int, list[Record]] = {}
-    for record in sorted(records, key=lambda record: record.task.topic):
-        groups.setdefault(record.task.topic, []).append(record)
+    for record in sorted(records, key=lambda record: record.topic_id):
+        groups.setdefault(record.topic_id, []).append(record)
     return groups

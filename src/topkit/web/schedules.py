@@ -14,8 +14,8 @@ from sqlalchemy.engine import Connection, RowMapping
 from topkit.data.errors import InputError
 from topkit.web.exports import EXPORTS
 from topkit.web.lookup import project_records
-from topkit.web.records import LabellingCache
 from topkit.web.schema import export_schedule, project
+from topkit.web.standings import LabellingCache
 from topkit.web.store import Store
 from topkit.web.store.engine import insert_one
 

@@ -99,11 +99,17 @@ class Problem(BaseModel):
     detail: str
 
 
+def _problem(description: str) -> dict[str, object]:
+    """How a route describes an error. FastAPI would build a model per route and status, at every start."""
+    schema = {"$ref": f"#/components/schemas/{Problem.__name__}"}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
 PROBLEMS: dict[int | str, dict[str, object]] = {
-    400: {"model": Problem, "description": "The content is invalid; the detail gives the reason."},
-    401: {"model": Problem, "description": "Not signed in."},
-    403: {"model": Problem, "description": "The role or the CSRF token does not allow this."},
-    404: {"model": Problem, "description": "It does not exist, or it is not yours."},
-    413: {"model": Problem, "description": "The request is too large."},
-    422: {"model": Problem, "description": "The request does not match its description."},
+    400: _problem("The content is invalid; the detail gives the reason."),
+    401: _problem("Not signed in."),
+    403: _problem("The role or the CSRF token does not allow this."),
+    404: _problem("It does not exist, or it is not yours."),
+    413: _problem("The request is too large."),
+    422: _problem("The request does not match its description."),
 }

@@ -13,6 +13,7 @@ from topkit.web import models as work
 from topkit.web.guard import Admin, Cached, Someone, Stored, settings_of
 from topkit.web.judging import standing_answers
 from topkit.web.lookup import existing, project_of, project_records
+from topkit.web.names import MODEL_MARK
 from topkit.web.records import records_of
 from topkit.web.shapes import PROBLEMS, Body, Id, Key, Message, Name
 from topkit.web.store import labellings, models
@@ -78,7 +79,7 @@ def add_model(number: Id, body: NewModel, request: Request, _: Admin, store: Sto
     with store.write() as connection:
         project_of(connection, number)
         models.add_model(connection, number, ModelIn(**body.model_dump()))
-    return Message(message=f"{models.MARK}{body.name} was added. Assign topics to it.")
+    return Message(message=f"{MODEL_MARK}{body.name} was added. Assign topics to it.")
 
 
 @router.patch("/projects/{number}/models/{model}")
@@ -118,4 +119,5 @@ def suggestion(
             return None
         if not any(row["suggest"] for row in models.models_of(connection, task.project)):
             return None
-        return work.suggestion(records_of(connection, task.project, cache), task.topic, a, b)
+        records = records_of(connection, task.project, cache, topic_id=task.topic)
+    return work.suggestion(records, task.topic, a, b)

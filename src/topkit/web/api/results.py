@@ -89,8 +89,7 @@ def top(number: Id, topic: Id, _: Admin, store: Stored, cache: Cached) -> dashbo
     """The present top k of a topic with its evidence."""
     with store.read() as connection:
         topic_of(connection, number, topic)
-    records = project_records(store, number, cache)
-    return dashboard.evidence([record for record in records if record.task.topic == topic])
+    return dashboard.evidence(project_records(store, number, cache, topic_id=topic))
 
 
 @router.get("/exports/{export}", response_class=FileResponse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -75,15 +76,15 @@ class GroupAgreement:
 def agreement_report(records: list[Record]) -> AgreementReport:
     """The tables of the paper for the pairs asked, for all implied preferences, and for grades."""
     judgments = judgments_of(records)
-    asked = pairs_judged(judgments.preferences)
-    implied = pairs_judged(implied_preferences(judgments.preferences))
+    implied_by_shared = implied_preferences(judgments_of(shared_topics(records)).preferences)
+    asked, implied = pairs_judged(judgments.preferences), pairs_judged(implied_by_shared)
     graded = pairs_by_grades(judgments.grades)
     return AgreementReport(
         _table(agreement(asked), asked),
         _table(agreement(implied), implied),
         _table(agreement(graded), graded),
         _chi_square(agreement(implied), agreement(graded)),
-        _quality(judgments.preferences),
+        _quality(judgments.preferences, implied_by_shared),
     )
 
 
@@ -94,16 +95,19 @@ def _chi_square(preferences: Agreement, grades: Agreement) -> ChiSquare | None:
         return None
 
 
-def _quality(preferences: Sequence[Preference]) -> list[AssessorQuality]:
+def _quality(
+    preferences: Sequence[Preference], implied_preferences: Sequence[Preference]
+) -> list[AssessorQuality]:
     """Agreement is measured on implied preferences (few pairs are asked twice), the rest on the answers."""
-    asked = assessor_quality(preferences)
-    implied = assessor_quality(implied_preferences(preferences))
+    asked, implied = assessor_quality(preferences), assessor_quality(implied_preferences)
+    agreements = {name: (row.agreement, row.agreement_without_ties) for name, row in implied.items()}
+    nothing = float("nan"), float("nan")
     return [
         AssessorQuality(
             assessor=name,
             judgments=quality.judgments,
-            agreement=number_or_none(implied[name].agreement),
-            agreement_without_ties=number_or_none(implied[name].agreement_without_ties),
+            agreement=number_or_none(agreements.get(name, nothing)[0]),
+            agreement_without_ties=number_or_none(agreements.get(name, nothing)[1]),
             ties=number_or_none(quality.tie_share),
             left=number_or_none(quality.left_share),
             circles=quality.triads.circles,
@@ -126,9 +130,15 @@ def _table(table: Agreement, pairs: JudgedPairs) -> AgreementTable:
     )
 
 
+def shared_topics(records: list[Record]) -> list[Record]:
+    """The labellings of topics that at least two assessors have begun: only they can agree or disagree."""
+    begun = Counter(record.topic_id for record in records if record.log)
+    return [record for record in records if begun[record.topic_id] > 1]
+
+
 def all_pairs(records: list[Record]) -> JudgedPairs:
-    """What assessors say or imply about pairs of documents, in preferences and in grades."""
-    judgments = judgments_of(records)
+    """What several assessors say or imply about pairs of documents, in preferences and in grades."""
+    judgments = judgments_of(shared_topics(records))
     pairs: JudgedPairs = {}
     for part in (pairs_judged(implied_preferences(judgments.preferences)), pairs_by_grades(judgments.grades)):
         for pair, answers in part.items():

@@ -67,13 +67,13 @@ def disagreements(
         record = by_topic[pair.query]
         contested.append(
             Disagreement(
-                record.task.topic,
+                record.topic_id,
                 pair.query,
                 str(record.row["query"]),
                 [record.task.documents[key] for key in (pair.a, pair.b)],
                 min(counts[FIRST], counts[SECOND]),
                 [_view(pair, assessor, answer, asked) for assessor, answer in answers.items()],
-                settled.get((record.task.topic, frozenset((pair.a, pair.b)))),
+                settled.get((record.topic_id, frozenset((pair.a, pair.b)))),
             )
         )
     contested.sort(

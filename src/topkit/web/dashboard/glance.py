@@ -47,12 +47,12 @@ def glance(records: list[Record], now: float | None = None) -> Glance:
     midnight = now - now % DAY
     answers = [(record.assessor, judgment) for record in records for judgment in standing_answers(record.log)]
     today = [assessor for assessor, judgment in answers if judgment.time >= midnight]
-    progress = [record.lab.progress for record in records]
+    progress = [record.standing.progress for record in records]
     asked, left = sum(row.asked for row in progress), sum(row.likely for row in progress)
     hours = left * fmean(judgment.seconds for _, judgment in answers) / 3600 if answers else None
     return Glance(
         share=asked / (asked + left) if asked + left else 0.0,
-        complete=sum(record.lab.question is None for record in records),
+        complete=sum(record.standing.done for record in records),
         labellings=len(records),
         judgments=len(answers),
         today=len(today),

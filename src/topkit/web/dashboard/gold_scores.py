@@ -56,7 +56,7 @@ def gold_scores(
     answers: dict[str, list[tuple[float, bool]]] = {}
     mistakes: list[GoldMistake] = []
     for record in records:
-        by_documents = {question.documents: question for question in questions.get(record.task.topic, ())}
+        by_documents = {question.documents: question for question in questions.get(record.topic_id, ())}
         for judgment in standing_answers(record.log) if by_documents else ():
             documents = frozenset(key for key in (judgment.a, judgment.b) if key is not None)
             question, answer = by_documents.get(documents), unmarked(judgment.answer)

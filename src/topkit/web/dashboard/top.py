@@ -36,7 +36,7 @@ def evidence(records: list[Record]) -> Evidence:
         return Evidence(0, [], [], [])
     documents = records[0].task.documents
     judgments = judgments_of(records)
-    results = [record.lab.result for record in records if record.lab.result]
+    results = [record.lab.result for record in records if record.standing.done and record.lab.result]
     rows = []
     for place, item in zip(top.places, top.order, strict=True):
         comparisons = [p for p in judgments.preferences if item in (p.a, p.b)]

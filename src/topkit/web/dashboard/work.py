@@ -11,8 +11,10 @@ from typing import Literal
 from topkit.data.judgments import Grade, Preference
 from topkit.labelling.agreement.timing import timing
 from topkit.web.dashboard.numbers import number_or_none
-from topkit.web.judging import Tool
+from topkit.web.gold import is_gold
+from topkit.web.judging import Tool, standing_answers
 from topkit.web.records import Record, judgments_of
+from topkit.web.standings import Standing
 
 BINS = (2, 5, 10, 15, 20, 30, 45, 60, 90, 120)
 """Upper ends, in seconds, of the histogram of judgment times; the last bin has no upper end."""
@@ -82,32 +84,39 @@ def progress(records: list[Record]) -> list[LabellingProgress]:
     """The progress of every labelling."""
     return [
         LabellingProgress(
-            labelling=record.task.id,
-            topic=record.task.topic,
+            labelling=record.row["id"],
+            topic=record.topic_id,
             topic_key=record.topic,
             query=record.row["query"],
             assessor=record.assessor,
-            tool=record.task.tool,
-            asked=record.lab.progress.asked,
-            likely=round(record.lab.progress.likely, 1),
-            share=round(record.lab.progress.share, 4),
-            done=record.lab.question is None,
-            minutes=round(sum(answer.seconds or 0.0 for answer in record.lab.answers) / 60, 2),
+            tool=record.tool,
+            asked=record.standing.progress.asked,
+            likely=round(record.standing.progress.likely, 1),
+            share=round(record.standing.progress.share, 4),
+            done=record.standing.done,
+            minutes=round(_active_seconds(record) / 60, 2),
         )
         for record in records
     ]
 
 
+def _active_seconds(record: Record) -> float:
+    answers = standing_answers(record.log)
+    return sum(answer.seconds for answer in answers if not is_gold(answer.answer))
+
+
 def summary(records: list[Record], by: Literal["topic_key", "assessor"]) -> list[Summary]:
     """Progress by topic or by assessor: how many labellings are complete, and the share of the work done."""
-    groups: dict[str, list[LabellingProgress]] = {}
-    for row in progress(records):
-        groups.setdefault(getattr(row, by), []).append(row)
+    groups: dict[str, list[Standing]] = {}
+    for record in records:
+        name = record.topic if by == "topic_key" else record.assessor
+        groups.setdefault(name, []).append(record.standing)
     summaries = []
-    for name, rows in groups.items():
-        asked, likely = sum(row.asked for row in rows), sum(row.likely for row in rows)
-        share = asked / (asked + likely) if asked + likely else 1.0
-        summaries.append(Summary(name, sum(row.done for row in rows), len(rows), asked, share))
+    for name, standings in groups.items():
+        asked = sum(standing.progress.asked for standing in standings)
+        total = asked + sum(standing.progress.likely for standing in standings)
+        complete = sum(standing.done for standing in standings)
+        summaries.append(Summary(name, complete, len(standings), asked, asked / total if total else 1.0))
     return summaries
 
 

@@ -88,7 +88,7 @@ def topic(
     request: Request, number: Id, topic: Id, visit: AdminVisit, store: Stored, cache: Cached
 ) -> Response:
     """The present top k of a topic with its evidence."""
-    records = [record for record in project_records(store, number, cache) if record.task.topic == topic]
+    records = project_records(store, number, cache, topic_id=topic)
     with store.read() as connection:
         project_row, topic_row = project_of(connection, number), topic_of(connection, number, topic)
         versions = projects.versions_of(connection, topic)

@@ -18,10 +18,10 @@ from topkit.web.pages.lists import Listing, listed
 from topkit.web.pages.render import own_path, page, redirect
 from topkit.web.pages.translate import COOKIE as LANGUAGE_COOKIE
 from topkit.web.pages.translate import languages
-from topkit.web.records import LabellingCache
+from topkit.web.records import standing_of
 from topkit.web.shapes import Id
+from topkit.web.standings import LabellingCache
 from topkit.web.store import labellings, projects
-from topkit.web.store.judgments import judgments_after
 from topkit.web.store.models import models_of
 from topkit.web.store.pictures import pictures_of
 from topkit.web.viewing import markdown_html
@@ -77,12 +77,7 @@ def home(request: Request, visit: SomeoneVisit, store: Stored, cache: Cached) ->
 
 def _task(connection: Connection, row: RowMapping, cache: LabellingCache) -> dict[str, Any]:
     """A labelling with its progress."""
-    labelling = cache.find(row["id"], row["seq"])  # a topic may have very many documents
-    if labelling is None:
-        task = labellings.get_task(connection, row["id"])
-        assert task is not None  # noqa: S101 - its row was just read
-        labelling = cache.replay(task, judgments_after(connection, row["id"]))
-    return {**row, "progress": labelling.progress, "done": labelling.question is None}
+    return {**row, **standing_of(connection, row, cache)._asdict()}
 
 
 @router.get("/account")

@@ -14,7 +14,7 @@ from fastapi.templating import Jinja2Templates
 from jinja2.ext import Extension
 
 from topkit.version import __version__
-from topkit.web.pages.translate import environment, language_of
+from topkit.web.pages.translate import ENGLISH, environment, language_of
 from topkit.web.store.people import Visit
 
 NEEDS_SCRIPT = "/script-needed"
@@ -54,6 +54,13 @@ def _templates(language: str) -> Jinja2Templates:
     env.filters.update(percent=_percent, moment=_moment)
     env.globals.update(version=__version__)
     return Jinja2Templates(env=env)
+
+
+def compile_templates() -> None:
+    """Compile all English templates, so that nobody waits for it."""
+    env = _templates(ENGLISH).env
+    for name in env.list_templates():
+        env.get_template(name)
 
 
 def page(request: Request, name: str, visit: Visit | None, status: int = 200, **values: Any) -> Response:

@@ -30,14 +30,18 @@ def judgments_after(connection: Connection, labelling_id: int, after: int = 0) -
     return [Judgment(*row) for row in rows]
 
 
-def judgments_of_project(connection: Connection, project_id: int) -> dict[int, list[Judgment]]:
-    """All judgments of a project, by labelling."""
+def judgments_of_project(
+    connection: Connection, project_id: int, topic_id: int | None = None
+) -> dict[int, list[Judgment]]:
+    """All judgments of a project, or of one of its topics, by labelling."""
     query = (
         sa.select(judgment.c.labelling, *_COLUMNS)
         .join(labelling, labelling.c.id == judgment.c.labelling)
         .where(labelling.c.project == project_id)
         .order_by(judgment.c.labelling, judgment.c.seq)
     )
+    if topic_id is not None:
+        query = query.where(labelling.c.topic == topic_id)
     by_labelling: dict[int, list[Judgment]] = {}
     for labelling_id, *values in connection.execute(query):
         by_labelling.setdefault(labelling_id, []).append(Judgment(*values))

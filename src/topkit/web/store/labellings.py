@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -20,6 +20,9 @@ from topkit.web.store.projects import settle_candidates
 LABELLING_TOOLS = ("pairs", "grades")
 LABELLING_STATES = ("open", "kept", "dropped")
 """Open, or taken back, with judgments that count or do not count any more."""
+
+
+_TASK_FIELDS = ("id", "project", "topic", "person", "tool", "k", "strategy", "seed")
 
 
 class Assignment(NamedTuple):
@@ -87,11 +90,15 @@ def unassign(connection: Connection, labelling_id: int) -> bool:
 
 
 def labellings_of(
-    connection: Connection, *, project_id: int | None = None, person_id: int | None = None
+    connection: Connection,
+    *,
+    project_id: int | None = None,
+    person_id: int | None = None,
+    topic_id: int | None = None,
 ) -> list[RowMapping]:
     """Labellings with their topic, the assessor's name, and the last sequence number.
 
-    Those of a person are the ones that they can continue; those of a project are all of them.
+    Those of a person are the ones that they can continue; those of a project or topic are all of them.
     """
     last = sa.select(sa.func.max(judgment.c.seq)).where(judgment.c.labelling == labelling.c.id)
     query = (
@@ -112,6 +119,8 @@ def labellings_of(
     )
     if project_id is not None:
         query = query.where(labelling.c.project == project_id)
+    if topic_id is not None:
+        query = query.where(labelling.c.topic == topic_id)
     if person_id is not None:
         query = query.where(labelling.c.person == person_id)
         query = query.where(labelling.c.state == "open", project.c.state != "archived")
@@ -125,11 +134,8 @@ def labelling_exists(connection: Connection, labelling_id: int) -> bool:
 
 def get_task(connection: Connection, labelling_id: int) -> Task | None:
     """The task of a labelling."""
-    row = connection.execute(sa.select(labelling).where(labelling.c.id == labelling_id)).first()
-    if row is None:
-        return None
-    candidates = _candidates(connection, candidate.c.topic == row.topic)
-    return with_gold(connection, _task(row, candidates.get(row.topic, [])))
+    row = connection.execute(sa.select(labelling).where(labelling.c.id == labelling_id)).mappings().first()
+    return None if row is None else with_gold(connection, tasks_of(connection, [row])[row["id"]])
 
 
 def with_gold(connection: Connection, task: Task) -> Task:
@@ -148,18 +154,32 @@ def with_gold(connection: Connection, task: Task) -> Task:
     return replace(task, gold=known, gold_rate=rate)
 
 
-def tasks_of_project(connection: Connection, project_id: int) -> dict[int, Task]:
-    """The tasks of all labellings of a project, by labelling."""
-    topics = sa.select(labelling.c.topic).where(labelling.c.project == project_id)
-    candidates = _candidates(connection, candidate.c.topic.in_(topics))
-    rows = connection.execute(
-        sa.select(labelling).where(labelling.c.project == project_id).order_by(labelling.c.id)
-    )
-    return {row.id: _task(row, candidates.get(row.topic, [])) for row in rows}
+def tasks_of(connection: Connection, rows: Sequence[RowMapping]) -> dict[int, Task]:
+    """The tasks of these labellings, by labelling, without gold questions."""
+    candidates = _candidates(connection, {row["topic"] for row in rows})
+    return {row["id"]: _task(row, candidates.get(row["topic"], [])) for row in rows}
 
 
-def _candidates(connection: Connection, condition: sa.ColumnElement[bool]) -> dict[int, list[Any]]:
-    """The candidate documents of the selected topics, by topic, in order."""
+class Shape(NamedTuple):
+    """The number of documents of a labelling, and whether they have a prior ranking."""
+
+    documents: int
+    has_prior: bool
+
+
+def shapes_of(
+    connection: Connection, *, project_id: int | None = None, topic_id: int = 0
+) -> dict[int, Shape]:
+    """The shape of the labellings of a topic, or of all assigned topics of a project, by topic."""
+    assigned = sa.select(labelling.c.topic).where(labelling.c.project == project_id)
+    chosen = candidate.c.topic == topic_id if project_id is None else candidate.c.topic.in_(assigned)
+    query = sa.select(candidate.c.topic, sa.func.count(), sa.func.count(candidate.c.prior)).where(chosen)
+    rows = connection.execute(query.group_by(candidate.c.topic))
+    return {topic: Shape(documents, ranked > 0) for topic, documents, ranked in rows}
+
+
+def _candidates(connection: Connection, topics: Collection[int]) -> dict[int, list[Any]]:
+    """The candidate documents of the topics, by topic, in order."""
     query = (
         sa.select(
             candidate.c.topic,
@@ -170,7 +190,7 @@ def _candidates(connection: Connection, condition: sa.ColumnElement[bool]) -> di
             candidate.c.prior,
         )
         .join_from(candidate, document)
-        .where(condition)
+        .where(candidate.c.topic.in_(topics))
         .order_by(candidate.c.topic, candidate.c.place)
     )
     by_topic: dict[int, list[Any]] = {}
@@ -179,18 +199,11 @@ def _candidates(connection: Connection, condition: sa.ColumnElement[bool]) -> di
     return by_topic
 
 
-def _task(row: Any, candidates: Sequence[Any]) -> Task:
+def _task(row: RowMapping, candidates: Sequence[Any]) -> Task:
     documents = {doc.key: ShownDocument(doc.id, doc.key, doc.title, doc.kind) for doc in candidates}
     ranked = sorted((doc.prior, doc.key) for doc in candidates if doc.prior is not None)
     return Task(
-        id=row.id,
-        project=row.project,
-        topic=row.topic,
-        person=row.person,
-        tool=row.tool,
-        k=row.k,
-        strategy=row.strategy,
-        seed=row.seed,
+        **{name: row[name] for name in _TASK_FIELDS},
         documents=documents,
         prior=tuple(key for _, key in ranked) or None,
     )

@@ -9,12 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.errors import InputError
+from topkit.web.names import MODEL_MARK
 from topkit.web.schema import candidate, document, labelling, model, model_answer, person, topic
 from topkit.web.store import people
 from topkit.web.store.engine import insert_one
 
-MARK = "model:"
-"""Starts the name of every model, so that pages, exports and reports show that no person answered."""
 KEY_PREFIX = "TOPKIT_MODEL_KEY"
 """Only such environment variables may hold keys: otherwise an admin could send any secret of the server."""
 
@@ -36,9 +35,8 @@ def add_model(connection: Connection, project_id: int, given: ModelIn) -> int:
     """Add a model to a project as an assessor without a password; returns the id of its person."""
     if given.key_variable and not given.key_variable.startswith(KEY_PREFIX):
         raise InputError(f"invalid key variable {given.key_variable!r}", f"use a name like {KEY_PREFIX}_1")
-    name = MARK + given.name
-    known = people.find_person(connection, name)
-    account = known[0] if known else people.add_person(connection, name, "assessor")
+    name = MODEL_MARK + given.name
+    account = people.model_account(connection, name)
     values = {**given._asdict(), "name": name, "project": project_id, "person": account.id}
     insert_one(connection, model, {**values, "active": True, "requests": 0, "problem": "", "next": 0.0})
     return account.id

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.errors import InputError
-from topkit.web.names import likeness
+from topkit.web.names import MODEL_MARK, likeness, looks_like_model
 from topkit.web.schema import invitation, meta, person, session
 from topkit.web.store.engine import insert_one
 
@@ -65,6 +65,19 @@ def get_person(connection: Connection, number: int) -> Person | None:
 def add_person(connection: Connection, name: str, role: str, password: str | None = None) -> Person:
     """Add a person. ``password`` is already hashed; without one, the person cannot sign in."""
     _check_role(role)
+    _check_is_for_people(name)
+    return _add(connection, name, role, password)
+
+
+def model_account(connection: Connection, name: str) -> Person:
+    """The account of a model, which can judge but never sign in; it is added if it does not exist."""
+    if not name.startswith(MODEL_MARK):
+        raise InputError(f"invalid name {name!r} of a model", f"start it with {MODEL_MARK!r}")
+    account = find_person(connection, name)
+    return account[0] if account is not None else _add(connection, name, "assessor", None)
+
+
+def _add(connection: Connection, name: str, role: str, password: str | None) -> Person:
     _check_name_is_free(connection, name)
     values = {"name": name, "role": role, "password": password, "active": True, "created": time.time()}
     number = insert_one(connection, person, values)
@@ -74,6 +87,12 @@ def add_person(connection: Connection, name: str, role: str, password: str | Non
 def _check_role(role: str) -> None:
     if role not in ROLES:
         raise InputError(f"invalid role {role!r}", f"choose from {', '.join(ROLES)}")
+
+
+def _check_is_for_people(name: str) -> None:
+    if looks_like_model(name):
+        problem = f"the name {name!r} is for models: people could not be told from models by their names"
+        raise InputError(problem, f"choose a name that does not start with {MODEL_MARK!r}")
 
 
 def _check_name_is_free(connection: Connection, name: str) -> None:
@@ -89,6 +108,9 @@ def _check_name_is_free(connection: Connection, name: str) -> None:
 
 def change_person(connection: Connection, number: int, *, role: str, active: bool) -> None:
     """Set the role, and whether the person may sign in; at least one active admin must remain."""
+    account = get_person(connection, number)
+    if role == "admin" and account is not None:
+        _check_is_for_people(account.name)
     connection.execute(person.update().where(person.c.id == number).values(role=role, active=active))
     note_access_change(connection)
     admins = sa.select(sa.func.count()).where(person.c.role == "admin", person.c.active)
@@ -108,6 +130,9 @@ def revoke_access(connection: Connection, number: int) -> None:
 
 def set_password(connection: Connection, number: int, password: str) -> None:
     """Set a new (hashed) password; all sessions and links of the person end. It does not unblock anybody."""
+    account = get_person(connection, number)
+    if account is not None:
+        _check_is_for_people(account.name)
     connection.execute(person.update().where(person.c.id == number).values(password=password))
     revoke_access(connection, number)
 
@@ -118,7 +143,8 @@ def _hashed(token: str) -> str:
 
 
 def start_session(connection: Connection, owner: Person, hours: float) -> tuple[str, Visit]:
-    """Start a session; returns the token for the cookie, and the session."""
+    """Start a session; returns the token for the cookie, and the session. Models cannot sign in."""
+    _check_is_for_people(owner.name)
     token, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(24)
     now = time.time()
     visit = Visit(owner, csrf, now + 3600 * hours)
@@ -169,6 +195,7 @@ def add_invitation(
 ) -> RowMapping:
     """Invite somebody to join as ``name``; with ``number``, let that person set a new password."""
     _check_role(role)
+    _check_is_for_people(name)
     if number is None and name:
         _check_name_is_free(connection, name)
     now = time.time()

@@ -11,6 +11,7 @@ from topkit.data.errors import InputError
 from topkit.reporting.words import counted
 from topkit.web.guard import Admin, Stored, sessions_of
 from topkit.web.lookup import existing, project_of, topic_of
+from topkit.web.managed import Managed
 from topkit.web.material import check_topic
 from topkit.web.shapes import PROBLEMS, Body, Id, Key, LongText, Message, Name, Number
 from topkit.web.store import labellings, lifecycle, people, projects
@@ -62,19 +63,18 @@ class Removal(Body):
 
 
 @router.delete("/projects/{number}")
-def delete_project(number: Id, body: Deletion, _: Admin, store: Stored) -> Message:
+def delete_project(project: Managed, body: Deletion) -> Message:
     """Delete a project with its topics, documents and judgments. Its name must be given."""
-    with store.write() as connection:
-        project_of(connection, number)
-        lifecycle.delete_project(connection, number, body.name)
+    with project.write() as connection:
+        lifecycle.delete_project(connection, project.number, body.name)
     return Message(message=f"The project {body.name!r} was deleted.")
 
 
 @router.patch("/projects/{number}/topics/{topic}")
-def change_topic(number: Id, topic: Id, body: TopicChange, _: Admin, store: Stored) -> Message:
+def change_topic(project: Managed, topic: Id, body: TopicChange) -> Message:
     """Rename a topic or change its texts. A query that has judgments keeps its old text as a version."""
-    with store.write() as connection:
-        row = topic_of(connection, number, topic)
+    with project.write() as connection:
+        row = topic_of(connection, project.number, topic)
         changed = {"key": row["key"], "query": row["query"], "description": row["description"]}
         changed |= {name: value.strip() for name, value in body.model_dump(exclude_none=True).items()}
         if not changed["query"]:
@@ -88,19 +88,19 @@ def change_topic(number: Id, topic: Id, body: TopicChange, _: Admin, store: Stor
 
 
 @router.delete("/projects/{number}/topics/{topic}")
-def delete_topic(number: Id, topic: Id, _: Admin, store: Stored) -> Message:
+def delete_topic(project: Managed, topic: Id) -> Message:
     """Delete a topic that has no judgments."""
-    with store.write() as connection:
-        row = topic_of(connection, number, topic)
+    with project.write() as connection:
+        row = topic_of(connection, project.number, topic)
         lifecycle.delete_topic(connection, topic)
     return Message(message=f"Topic {row['key']!r} was deleted.")
 
 
 @router.get("/projects/{number}/topics/{topic}/versions")
-def versions(number: Id, topic: Id, _: Admin, store: Stored) -> list[VersionOut]:
+def versions(project: Managed, topic: Id) -> list[VersionOut]:
     """Earlier texts of a topic."""
-    with store.read() as connection:
-        topic_of(connection, number, topic)
+    with project.read() as connection:
+        topic_of(connection, project.number, topic)
         return [VersionOut.model_validate(dict(row)) for row in projects.versions_of(connection, topic)]
 
 

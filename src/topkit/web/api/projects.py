@@ -21,6 +21,7 @@ from topkit.web.guard import Admin, Stored
 from topkit.web.imports import read_material, read_prior, read_topics
 from topkit.web.judging import ShownDocument, Tool
 from topkit.web.lookup import existing, project_of
+from topkit.web.managed import Managed
 from topkit.web.project_file import read_project
 from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number, ProjectIn
 from topkit.web.store import labellings, lifecycle, people, projects
@@ -138,62 +139,52 @@ def import_project(
 
 
 @router.get("/{number}")
-def one_project(number: Id, _: Admin, store: Stored) -> ProjectOut:
+def one_project(project: Managed) -> ProjectOut:
     """The settings of a project."""
-    with store.read() as connection:
-        return _project_out(connection, number)
+    return project.load(_project_out)
 
 
 @router.patch("/{number}")
-def change(number: Id, body: ProjectChange, _: Admin, store: Stored) -> ProjectOut:
+def change(project: Managed, body: ProjectChange) -> ProjectOut:
     """Rename, pause, archive or reactivate a project, or change its instructions."""
-    with store.write() as connection:
-        project_of(connection, number)
-        lifecycle.change_project(connection, number, body.model_dump(exclude_none=True))
-        return _project_out(connection, number)
+    with project.write() as connection:
+        lifecycle.change_project(connection, project.number, body.model_dump(exclude_none=True))
+        return _project_out(connection, project.number)
 
 
 # -- material ----------------------------------------------------------------------------------------------
 @router.get("/{number}/topics")
-def topics(number: Id, _: Admin, store: Stored) -> list[TopicOut]:
+def topics(project: Managed) -> list[TopicOut]:
     """The topics of a project."""
-    with store.read() as connection:
-        project_of(connection, number)
-        return [TopicOut.model_validate(dict(row)) for row in projects.topics_of(connection, number)]
+    return [TopicOut.model_validate(dict(row)) for row in project.load(projects.topics_of)]
 
 
 @router.post("/{number}/topics", status_code=201)
-def import_topics(number: Id, file: UploadFile, _: Admin, store: Stored) -> Message:
+def import_topics(project: Managed, file: UploadFile) -> Message:
     """Import topics: CSV, TSV or JSON Lines with id, query and description, TREC topics, or id<tab>query."""
     with uploaded(file) as path:
         imported = read_topics(path)
-        with store.write() as connection:
-            project_of(connection, number)
-            new = projects.add_topics(connection, number, imported)
+        with project.write() as connection:
+            new = projects.add_topics(connection, project.number, imported)
     return _imported("topics", new, len(imported))
 
 
 @router.get("/{number}/documents")
 def documents(
-    number: Id,
-    _: Admin,
-    store: Stored,
+    project: Managed,
     first: Annotated[int, Query(ge=0, le=LARGEST_NUMBER)] = 0,
     count: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> DocumentsOut:
     """The documents of a project."""
-    with store.read() as connection:
-        project_of(connection, number)
-        total, rows = projects.documents_of(connection, number, first, count)
+    with project.read() as connection:
+        total, rows = projects.documents_of(connection, project.number, first, count)
     return DocumentsOut.model_validate({"total": total, "documents": [dict(row) for row in rows]})
 
 
 @router.post("/{number}/documents", status_code=201)
 def import_documents(
-    number: Id,
+    project: Managed,
     file: UploadFile,
-    _: Admin,
-    store: Stored,
     format_name: Annotated[
         Literal["jsonl", "csv", "tsv", "trec", "cranfield"] | None, Form(alias="format")
     ] = None,
@@ -205,10 +196,9 @@ def import_documents(
             (form for form in ("jsonl", "csv", "tsv") if name.removesuffix(".gz").endswith(form)), None
         )
         imported = read_material(path, format_name or ending)
-        with store.write() as connection:
-            project_of(connection, number)
-            new = projects.add_documents(connection, number, imported)
-            late = projects.documents_never_judged(connection, number)
+        with project.write() as connection:
+            new = projects.add_documents(connection, project.number, imported)
+            late = projects.documents_never_judged(connection, project.number)
     message = _imported("documents", new, len(imported))
     if late:
         message.message += (
@@ -219,32 +209,30 @@ def import_documents(
 
 
 @router.get("/{number}/documents/{document}", response_class=Response)
-def view(number: Id, document: Id, _: Admin, store: Stored) -> Response:
+def view(project: Managed, document: Id) -> Response:
     """A document of the project as a page without scripts."""
-    with store.read() as connection:
+    with project.read() as connection:
         row = projects.get_document(connection, document)
-        in_project = row if row is not None and row["project"] == number else None
-        return document_response(existing(in_project, "document"), "", pictures_of(connection, number))
+        in_project = row if row is not None and row["project"] == project.number else None
+        found = existing(in_project, "document")
+        return document_response(found, "", pictures_of(connection, project.number))
 
 
 @router.post("/{number}/run", status_code=201)
 def import_run(
-    number: Id,
+    project: Managed,
     file: UploadFile,
-    _: Admin,
-    store: Stored,
     depth: Annotated[int, Form(ge=1, le=10_000)] = 50,
 ) -> Message:
     """Import a TREC run: the first documents of each topic are its candidates, in the order of the run."""
     with uploaded(file) as path:
         ranked = read_prior(path, depth)
-        with store.write() as connection:
-            project_of(connection, number)
-            topic_keys = {row["key"] for row in projects.topics_of(connection, number)}
+        with project.write() as connection:
+            topic_keys = {row["key"] for row in projects.topics_of(connection, project.number)}
             used = {key: keys for key, keys in ranked.items() if key in topic_keys}
             if not used:
                 raise InputError("the run contains none of the topics", "check that the ids are the same")
-            added = projects.add_candidates(connection, number, used, prior=True)
+            added = projects.add_candidates(connection, project.number, used, prior=True)
     return Message(
         message=f"Prior ranking for {counted(len(used), 'topic')}; {counted(added, 'candidate')} added."
     )
@@ -252,15 +240,15 @@ def import_run(
 
 # -- assignments -------------------------------------------------------------------------------------------
 @router.post("/{number}/assignments", status_code=201)
-def assign(number: Id, body: Assign, _: Admin, store: Stored) -> Message:
+def assign(project: Managed, body: Assign) -> Message:
     """Assign topics to assessors. Earlier assignments stay."""
-    with store.write() as connection:
-        settings = project_of(connection, number)
+    with project.write() as connection:
+        settings = project_of(connection, project.number)
         tools = ["pairs", "grades"] if settings["tools"] == "both" else [settings["tools"]]
-        assignments = _planned(connection, number, body, tools)
+        assignments = _planned(connection, project.number, body, tools)
         if any(assignment.tool not in tools for assignment in assignments):
             raise InputError("the project does not use that tool", f"choose {' or '.join(tools)}")
-        new = labellings.assign(connection, number, assignments)
+        new = labellings.assign(connection, project.number, assignments)
     return _imported("labellings", new, len(assignments))
 
 

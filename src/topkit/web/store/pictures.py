@@ -79,6 +79,7 @@ def pictures_of(connection: Connection, project_id: int) -> Callable[[str], str 
     return find
 
 
-def count_pictures(connection: Connection, project_id: int) -> int:
-    """How many pictures a project has."""
-    return connection.scalar(sa.select(sa.func.count()).where(picture.c.project == project_id)) or 0
+def picture_names(connection: Connection, project_id: int) -> list[str]:
+    """The names of the pictures of a project, sorted."""
+    query = sa.select(picture.c.name).where(picture.c.project == project_id).order_by(picture.c.name)
+    return list(connection.scalars(query))

@@ -150,10 +150,15 @@ def query_changes(connection: Connection, number: int) -> dict[int, tuple[float,
 # -- documents ---------------------------------------------------------------------------------------------
 def documents_of(connection: Connection, number: int, first: int, count: int) -> tuple[int, list[RowMapping]]:
     """The total number of documents, and ``count`` of them (without their bodies)."""
-    total = connection.scalar(sa.select(sa.func.count()).where(document.c.project == number)) or 0
     columns = (document.c.id, document.c.key, document.c.kind, document.c.title)
     query = sa.select(*columns).where(document.c.project == number).order_by(document.c.id)
-    return total, list(connection.execute(query.offset(first).limit(count)).mappings())
+    rows = list(connection.execute(query.offset(first).limit(count)).mappings())
+    return count_documents(connection, number), rows
+
+
+def count_documents(connection: Connection, number: int) -> int:
+    """How many documents a project has."""
+    return connection.scalar(sa.select(sa.func.count()).where(document.c.project == number)) or 0
 
 
 def get_document(connection: Connection, number: int) -> RowMapping | None:

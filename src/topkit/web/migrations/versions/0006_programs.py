@@ -14,9 +14,7 @@ down_revision = "0005"
 def upgrade() -> None:
     token = (*texts("name", "scopes", "hash"), *floats("created"))
     times = (sa.Column("expires", sa.Float), sa.Column("used", sa.Float))
-    op.create_table(
-        "api_token", *numbered(), part_of("person"), *token, *times, sa.UniqueConstraint("hash")
-    )
+    op.create_table("api_token", *numbered(), part_of("person"), *token, *times, sa.UniqueConstraint("hash"))
     account = (*texts("issuer", "subject"), part_of("person"))
     op.create_table("identity", *account, sa.PrimaryKeyConstraint("issuer", "subject"))
     address = (*texts("url", "secret", "events"), *floats("created"))

@@ -15,9 +15,7 @@ def upgrade() -> None:
     endpoint = texts("name", "url", "model", "key_variable", "problem")
     numbers = (*floats("sure", "check", "next"), *integers("budget", "requests"))
     rest = (*flags("active", "suggest"), sa.UniqueConstraint("project", "name"))
-    op.create_table(
-        "model", *numbered(), part_of("project"), part_of("person"), *endpoint, *numbers, *rest
-    )
+    op.create_table("model", *numbered(), part_of("project"), part_of("person"), *endpoint, *numbers, *rest)
     answer = (part_of("labelling"), *integers("seq"), sa.Column("confidence", sa.Float))
     op.create_table("model_answer", *answer, sa.PrimaryKeyConstraint("labelling", "seq"))
     for name, columns in (

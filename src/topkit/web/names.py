@@ -19,6 +19,9 @@ _LOOKS_LIKE = {
 _INVISIBLE = "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200d\u2060\u3164\ufe0f\uffa0"
 _TABLE = str.maketrans(_LOOKS_LIKE)
 
+MODEL_MARK = "model:"
+"""Starts the name of every model, so that pages, exports and reports show that no person answered."""
+
 
 @lru_cache(10_000)
 def likeness(name: str) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import cast
@@ -15,8 +16,8 @@ from topkit.labelling.assessors import Decisions
 from topkit.web.judging import Judgment, LabellingState, Task, counted_answers
 from topkit.web.store.judgments import judgments_of_project
 from topkit.web.store.labellings import labellings_of, tasks_of_project
-from topkit.web.store.projects import query_changes
 from topkit.web.store.quality import decisions_of
+from topkit.web.store.versions import DOCUMENTS, TOPICS, Changes, changes_of
 
 CACHED_LABELLINGS = 5_000
 
@@ -32,8 +33,10 @@ class Record:
     lab: Labelling
     decisions: Decisions = field(default_factory=dict)
     """The settled pairs of the topic."""
-    changes: tuple[float, ...] = ()
+    query_changes: tuple[float, ...] = ()
     """When the query was changed."""
+    document_changes: Changes = field(default_factory=dict)
+    """When documents were changed, by key."""
 
     @property
     def topic(self) -> str:
@@ -44,6 +47,14 @@ class Record:
     def assessor(self) -> str:
         """The name of the assessor."""
         return str(self.row["assessor"])
+
+    def query_version(self, judgment: Judgment) -> int:
+        """Which text of the query the assessor saw: 2 if it was changed once before."""
+        return _version_seen(self.query_changes, judgment)
+
+    def document_version(self, judgment: Judgment, key: str) -> int:
+        """Which text of a document the assessor saw."""
+        return _version_seen(self.document_changes.get(key, ()), judgment)
 
     def judgments(self) -> Judgments:
         """The answers that count, in the order given."""
@@ -57,6 +68,12 @@ class Record:
                 answer = cast(Answer, judgment.answer)
                 preferences.append(Preference(self.topic, judgment.a, judgment.b, answer, *origin))
         return Judgments(tuple(grades), tuple(preferences))
+
+
+def _version_seen(changes: Iterable[float], judgment: Judgment) -> int:
+    """The version when the question was shown: a change while somebody reads does not reach their page."""
+    shown = judgment.time - judgment.seconds
+    return 1 + sum(change <= shown for change in changes)
 
 
 class LabellingCache:
@@ -91,13 +108,14 @@ def records_of(
     cache = cache or LabellingCache()
     tasks, logs = tasks_of_project(connection, project_id), judgments_of_project(connection, project_id)
     decisions = decisions_of(connection, project_id)
-    changes = query_changes(connection, project_id)
+    queries = changes_of(connection, TOPICS, project_id)
+    documents = changes_of(connection, DOCUMENTS, project_id)
     records = []
     for row in labellings_of(connection, project_id=project_id):
         if row["state"] == "dropped" and not dropped:
             continue
         task, log = tasks[row["id"]], logs.get(row["id"], [])
-        topic = decisions.get(task.topic, {}), changes.get(task.topic, ())
+        topic = decisions.get(task.topic, {}), queries.get(row["topic_key"], ()), documents
         records.append(Record(row, task, log, cache.replay(task, log), *topic))
     return records
 

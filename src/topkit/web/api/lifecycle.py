@@ -14,9 +14,10 @@ from topkit.web.lookup import existing, project_of, topic_of
 from topkit.web.managed import Managed
 from topkit.web.material import check_topic
 from topkit.web.shapes import PROBLEMS, Body, Id, Key, LongText, Message, Name, Number
-from topkit.web.store import labellings, lifecycle, people, projects
+from topkit.web.store import labellings, lifecycle, people
 from topkit.web.store.lifecycle import Fate
 from topkit.web.store.projects import Topic
+from topkit.web.store.versions import TOPICS, versions_of
 
 router = APIRouter(prefix="/api", tags=["lifecycle"], responses=PROBLEMS)
 
@@ -80,9 +81,9 @@ def change_topic(project: Managed, topic: Id, body: TopicChange) -> Message:
         if not changed["query"]:
             raise InputError("the topic has no query", "write a query")
         check_topic(Topic(**changed))
-        before = len(projects.versions_of(connection, topic))
+        before = len(versions_of(connection, TOPICS, topic))
         lifecycle.change_topic(connection, topic, **changed)
-        versions = len(projects.versions_of(connection, topic))
+        versions = len(versions_of(connection, TOPICS, topic))
     told = f" It has judgments: this is version {versions + 1} of its text." if versions > before else ""
     return Message(message=f"Topic {changed['key']!r} was changed.{told}")
 
@@ -101,7 +102,7 @@ def versions(project: Managed, topic: Id) -> list[VersionOut]:
     """Earlier texts of a topic."""
     with project.read() as connection:
         topic_of(connection, project.number, topic)
-        return [VersionOut.model_validate(dict(row)) for row in projects.versions_of(connection, topic)]
+        return [VersionOut.model_validate(dict(row)) for row in versions_of(connection, TOPICS, topic)]
 
 
 @router.patch("/labellings/{number}")

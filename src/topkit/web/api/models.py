@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from topkit.data.errors import InputError
 from topkit.labelling import Endpoint
@@ -15,25 +15,12 @@ from topkit.web.judging import standing_answers
 from topkit.web.lookup import existing
 from topkit.web.managed import Managed
 from topkit.web.records import records_of
-from topkit.web.shapes import PROBLEMS, Body, Id, Key, Message, Name
+from topkit.web.shapes import PROBLEMS, Body, Id, Message, ModelSettings
 from topkit.web.store import labellings, models
 from topkit.web.store.judgments import judgments_after
 from topkit.web.store.models import ModelIn
 
 router = APIRouter(prefix="/api", tags=["models"], responses=PROBLEMS)
-
-
-class NewModel(Body):
-    """A chat model behind an OpenAI-compatible endpoint. Its key is in a variable of the server."""
-
-    name: Name
-    url: Key
-    model: Key
-    key_variable: Annotated[str, Field(max_length=100)] = ""
-    sure: float = Field(0.9, ge=0, le=1, description="Answers below this confidence wait for a person.")
-    check: float = Field(0.05, ge=0, le=1, description="The share of sure answers that people check.")
-    budget: int = Field(1000, ge=1, le=10_000_000, description="Requests at most.")
-    suggest: bool = Field(False, description="Show the model's opinion after a person has answered.")
 
 
 class ModelOut(BaseModel):
@@ -69,7 +56,7 @@ def all_models(project: Managed) -> list[ModelOut]:
 
 
 @router.post("/projects/{number}/models", status_code=201)
-def add_model(project: Managed, body: NewModel, request: Request) -> Message:
+def add_model(project: Managed, body: ModelSettings, request: Request) -> Message:
     """Add a model as an assessor of the project. Assign topics to it like to a person."""
     if not settings_of(request).models:
         raise InputError("models are turned off", "start the server with --models")

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, UploadFile
 from pydantic import BaseModel, Field
 
 from topkit.web import audit_log, dashboard
-from topkit.web.api.projects import uploaded
+from topkit.web.api.material import uploaded
 from topkit.web.gold_files import read_gold
 from topkit.web.guard import Admin, Stored
 from topkit.web.lookup import existing, topic_of

@@ -15,7 +15,8 @@ from topkit.web.pages.lists import listed
 from topkit.web.pages.render import page, project_page
 from topkit.web.shapes import Id
 from topkit.web.store import labellings, people, projects
-from topkit.web.store.pictures import picture_names
+from topkit.web.store.pictures import LARGEST_PICTURE, picture_names
+from topkit.web.store.versions import TOPICS, versions_of
 
 router = APIRouter()
 FIRST_DOCUMENTS = 20
@@ -59,6 +60,7 @@ def material(request: Request, project: Managed) -> Response:
         documents=documents,
         never_judged=project.load(projects.documents_never_judged),
         pictures=project.load(picture_names),
+        largest_picture=LARGEST_PICTURE >> 20,
         assessors=assessors,
     )
 
@@ -87,7 +89,7 @@ def topic(request: Request, project: Managed, topic: Id) -> Response:
     records = [record for record in project.records() if record.task.topic == topic]
     with project.read() as connection:
         topic_row = topic_of(connection, project.number, topic)
-        versions = projects.versions_of(connection, topic)
+        versions = versions_of(connection, TOPICS, topic)
     return project_page(
         request,
         "topic.html",

@@ -24,8 +24,7 @@ router = APIRouter()
 @router.get("/projects/{number}/quality")
 def project_quality(request: Request, project: Managed) -> Response:
     """Gold questions with the accuracy of assessors, unusual times, and remarks."""
-    records, gold = project.records(), project.load(quality.gold_of)
-    remarks = project.load(quality.remarks_of)
+    records, remarks = project.records(), project.load(quality.remarks_of)
     scores, mistakes = dashboard.gold_scores(records, project.load(quality.gold_by_topic))
     return project_page(
         request,

@@ -16,7 +16,7 @@ from topkit.web.settings import Settings
 
 def judge(actor: Actor, labelling_id: int, answer: str = "a") -> int:
     path = f"/api/labellings/{labelling_id}"
-    return actor.post(f"{path}/answers", entry(actor.get(path).json(), answer)).status_code
+    return actor.post(f"{path}/answers", entry(actor.get(path).json(), answer, seconds=0.0)).status_code
 
 
 def patch(world: World, path: str, **values: object) -> Any:

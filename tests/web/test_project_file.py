@@ -64,7 +64,7 @@ def full_project(world: World) -> int:
         assert actor.post(f"/api/labellings/{tasks(actor)[0]}/remarks", remark).status_code == 201
     remarks = world.admin.get(f"{path}/remarks").json()
     world.admin.post(f"{path}/remarks/{remarks[0]['id']}/resolve", {})
-    for name, content in (("leaf.png", PNG), ("wing.png", PNG + b"!")):
+    for name, content in (("leaf.png", PNG), ("wing.png", PNG + bytes(3_500_000))):
         assert world.admin.upload(f"{path}/pictures", content, name).status_code == 201
     changed = json.dumps({"id": "d5", "title": "New", "text": "another text"})
     assert (
@@ -80,8 +80,8 @@ def full_project(world: World) -> int:
         assert answered is not None
         note_answer(connection, answered, 1, 0.75)
         note_answer(connection, answered, 3, None)
-        content = json.dumps({**json.loads(json.dumps(found, default=vars)), "ranked": 2})
-        values = {"project": number, "time": 6.0, "content": content, "problem": ""}
+        learned_text = json.dumps({**json.loads(json.dumps(found, default=vars)), "ranked": 2})
+        values = {"project": number, "time": 6.0, "content": learned_text, "problem": ""}
         connection.execute(learned.insert().values(values))
     return number
 
@@ -199,7 +199,8 @@ def test_the_records_of_these_tests_are_valid(tmp_path: Path, record: dict[str, 
         ({"confidences": "q1", "assessor": "ann", "values": [[1, 7]]}, "values"),
         ({**PICTURE, "content": "§"}, "invalid|base64"),
         ({**PICTURE, "content": base64.b64encode(b"<svg/>").decode()}, "not a picture"),
-        ({**PICTURE, "content": base64.b64encode(PNG + bytes(5 << 20)).decode()}, "larger than 4 MB"),
+        ({**PICTURE, "content": base64.b64encode(PNG + bytes(4 << 20)).decode()}, "larger than 4 MB"),
+        ({**PICTURE, "content": "A" * (33 << 20)}, "longer than 32 MB"),
         ({**JUDGE, "judge": "ann"}, "invalid name 'ann' of a model"),
         ({**JUDGE, "url": "file:///etc/passwd"}, "invalid URL"),
         ({**JUDGE, "key_variable": "HOME"}, "invalid key variable 'HOME'"),

@@ -28,6 +28,7 @@ from topkit.web.schema import (
     candidate,
     document,
     document_version,
+    feature_file,
     judgment,
     labelling,
     project,
@@ -206,6 +207,8 @@ def _extra_rows(
 ) -> Iterator[_Rows]:
     """Gold questions, decisions, remarks and the like, each with the ids of what it belongs to."""
     by_table: dict[sa.Table, list[dict[str, Any]]] = {}
+    if file.features:
+        by_table[feature_file] = [{"project": project_id, "content": "".join(file.features)}]
     for extra in file.extras:
         owners: dict[str, Any] = {"project": project_id}
         owners |= {"topic": topics.get(extra.topic), "person": persons.get(extra.assessor)}

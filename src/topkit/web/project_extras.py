@@ -38,6 +38,8 @@ from topkit.web.store.models import check_key_variable, models_of
 from topkit.web.store.pictures import checked_kind
 from topkit.web.store.quality import adjudications_of, gold_of
 
+FEATURES_PART = 1_000_000
+"""Characters of the features in a record; the file of features may be larger than a line can be."""
 Moment = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -180,10 +182,6 @@ def _read_judge(record: dict[str, Any], known: Known) -> Iterator[Extra]:
     yield Extra(model, values, assessor=row.judge)
 
 
-def _read_features(record: dict[str, Any], known: Known) -> Iterator[Extra]:
-    yield Extra(feature_file, {"content": checked(str, record["features"], "features").replace("\0", "")})
-
-
 def _read_learned(record: dict[str, Any], known: Known) -> Iterator[Extra]:
     content, problem = dict(record["learned"]), checked(LongText, record["problem"], "problem")
     if content or not problem:
@@ -200,7 +198,6 @@ READERS: dict[str, Callable[[dict[str, Any], Known], Iterator[Extra]]] = {
     "confidences": _read_confidences,
     "picture": _read_picture,
     "judge": _read_judge,
-    "features": _read_features,
     "learned": _read_learned,
 }
 """Readers of records, by the field that only this kind of record has."""
@@ -232,7 +229,8 @@ def write_extras(
     for text in connection.scalars(
         sa.select(feature_file.c.content).where(feature_file.c.project == project_id)
     ):
-        yield {"features": text}
+        for start in range(0, len(text), FEATURES_PART):
+            yield {"features": text[start : start + FEATURES_PART]}
     for result in connection.execute(sa.select(learned).where(learned.c.project == project_id)):
         yield {"learned": json.loads(result.content), "time": result.time, "problem": result.problem}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -28,6 +28,8 @@ from topkit.web.store.projects import LIMIT_OF_DOCUMENTS, Document, Topic, check
 REMEDY = "give a file that 'topkit label export --format project' has written"
 PROJECT_FIELDS = ("name", "k", "strategy", "tools", "seed", "instructions")
 LATER_FIELDS = ("created", "gold_rate", "state")
+LONGEST_LINE = 32 << 20
+"""Bytes; a line may contain a picture of 4 MB, or a document of two million characters."""
 VERSIONS = (1, 2)
 """Version 2 adds these settings, versions of documents, and everything in ``project_extras``."""
 LABELLING_FIELDS = ("tool", "strategy", "k", "seed", "created")
@@ -73,17 +75,20 @@ class ProjectFile:
     document_versions: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     """Earlier texts of documents."""
     extras: list[Extra] = field(default_factory=list)
-    """Gold questions, decisions, remarks, pictures, models, features."""
+    """Gold questions, decisions, remarks, pictures, models, and what was learned."""
+    features: list[str] = field(default_factory=list)
+    """The uploaded features, in parts."""
     _counts: dict[tuple[str, str], int] = field(default_factory=dict)
     """The number of judgments by topic and assessor."""
 
     def add(self, record: dict[str, Any]) -> None:
         """Add one line of the file; it may name only topics and documents of earlier lines."""
-        add = {
+        add: dict[str, Callable[[dict[str, Any]], None]] = {
             "topic": self._add_topic,
             "document": self._add_document,
             "candidates": self._add_candidates,
             "labelling": self._add_labelling,
+            "features": lambda record: self.features.append(_text(record, "features")),
         }
         kinds = [kind for kind in (*add, *READERS) if kind in record]
         if len(kinds) != 1:
@@ -190,7 +195,7 @@ class ProjectFile:
 def read_project(path: FilePath) -> ProjectFile:
     """The project in a file; every labelling is replayed before it is accepted."""
     file: ProjectFile | None = None
-    for line, record in read_records(path, REMEDY):
+    for line, record in read_records(path, REMEDY, LONGEST_LINE):
         try:
             if file is None:
                 file = ProjectFile(_settings(record))

@@ -233,9 +233,10 @@ def test_a_changed_document_with_judgments_is_a_new_version(any_world: World) ->
     number = world.project(ann)
     path = f"/api/projects/{number}"
 
-    def judge(seconds: float = 0.0) -> dict[str, Any]:
+    def judge(seconds: float = 0.0, best: str = "") -> dict[str, Any]:
         where = f"/api/labellings/{tasks(ann)[0]}"
-        body = entry(ann.get(where).json(), "a", seconds=seconds)
+        turn = ann.get(where).json()
+        body = entry(turn, "b" if turn["question"]["b"]["key"] == best else "a", seconds=seconds)
         assert ann.post(f"{where}/answers", body).status_code == 200
         return body
 
@@ -255,9 +256,9 @@ def test_a_changed_document_with_judgments_is_a_new_version(any_world: World) ->
     old = world.admin.get(f"{path}/documents/{ids[first['a']]}?version=1").text
     assert "new words" not in old
     assert world.admin.get(f"{path}/documents/{ids[first['a']]}?version=2").status_code == 404
-    judge(seconds=3600.0)  # this question was shown before the change
+    judge(3600.0, first["a"])  # this question was shown before the change
     while ann.get(f"/api/labellings/{tasks(ann)[0]}").json()["question"] is not None:
-        judge()
+        judge(best=first["a"])
     rows = [json.loads(line) for line in world.admin.get(f"{path}/exports/jsonl").text.splitlines()]
     seen = [
         (row["seconds"], row[f"{side}_version"])

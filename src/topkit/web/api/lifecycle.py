@@ -1,23 +1,19 @@
-"""What admins change later: topics, assigned work, people who leave, and projects to delete."""
+"""What admins change later: assigned work, people who leave, and projects to delete."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
 
 from topkit.data.errors import InputError
 from topkit.reporting.words import counted
 from topkit.web.guard import Admin, Stored, sessions_of
-from topkit.web.lookup import existing, project_of, topic_of
+from topkit.web.lookup import existing, project_of
 from topkit.web.managed import Managed
-from topkit.web.material import check_topic
-from topkit.web.shapes import PROBLEMS, Body, Id, Key, LongText, Message, Name, Number
+from topkit.web.shapes import PROBLEMS, Body, Id, Message, Name, Number
 from topkit.web.store import labellings, lifecycle, people
 from topkit.web.store.lifecycle import Fate
-from topkit.web.store.projects import Topic
-from topkit.web.store.versions import TOPICS, versions_of
 
 router = APIRouter(prefix="/api", tags=["lifecycle"], responses=PROBLEMS)
 
@@ -26,23 +22,6 @@ class Deletion(Body):
     """The name of the project, so that nobody deletes one by mistake."""
 
     name: Name
-
-
-class TopicChange(Body):
-    """New texts of a topic; what is not given stays."""
-
-    key: Key | None = None
-    query: LongText | None = None
-    description: LongText | None = None
-
-
-class VersionOut(BaseModel):
-    """An earlier text of a topic, and until when it was shown (seconds since 1970)."""
-
-    version: int
-    query: str
-    description: str
-    until: float
 
 
 class WorkChange(Body):
@@ -69,40 +48,6 @@ def delete_project(project: Managed, body: Deletion) -> Message:
     with project.write() as connection:
         lifecycle.delete_project(connection, project.number, body.name)
     return Message(message=f"The project {body.name!r} was deleted.")
-
-
-@router.patch("/projects/{number}/topics/{topic}")
-def change_topic(project: Managed, topic: Id, body: TopicChange) -> Message:
-    """Rename a topic or change its texts. A query that has judgments keeps its old text as a version."""
-    with project.write() as connection:
-        row = topic_of(connection, project.number, topic)
-        changed = {"key": row["key"], "query": row["query"], "description": row["description"]}
-        changed |= {name: value.strip() for name, value in body.model_dump(exclude_none=True).items()}
-        if not changed["query"]:
-            raise InputError("the topic has no query", "write a query")
-        check_topic(Topic(**changed))
-        before = len(versions_of(connection, TOPICS, topic))
-        lifecycle.change_topic(connection, topic, **changed)
-        versions = len(versions_of(connection, TOPICS, topic))
-    told = f" It has judgments: this is version {versions + 1} of its text." if versions > before else ""
-    return Message(message=f"Topic {changed['key']!r} was changed.{told}")
-
-
-@router.delete("/projects/{number}/topics/{topic}")
-def delete_topic(project: Managed, topic: Id) -> Message:
-    """Delete a topic that has no judgments."""
-    with project.write() as connection:
-        row = topic_of(connection, project.number, topic)
-        lifecycle.delete_topic(connection, topic)
-    return Message(message=f"Topic {row['key']!r} was deleted.")
-
-
-@router.get("/projects/{number}/topics/{topic}/versions")
-def versions(project: Managed, topic: Id) -> list[VersionOut]:
-    """Earlier texts of a topic."""
-    with project.read() as connection:
-        topic_of(connection, project.number, topic)
-        return [VersionOut.model_validate(dict(row)) for row in versions_of(connection, TOPICS, topic)]
 
 
 @router.patch("/labellings/{number}")

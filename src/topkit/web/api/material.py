@@ -17,12 +17,14 @@ from topkit.reporting.words import counted
 from topkit.web.document_kinds import Kind
 from topkit.web.imports import read_material, read_prior, read_topics
 from topkit.web.judging import ShownDocument
-from topkit.web.lookup import document_of, existing
+from topkit.web.lookup import document_of, existing, topic_of
 from topkit.web.managed import Managed
-from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Id, Message
-from topkit.web.store import projects
+from topkit.web.material import check_topic
+from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, Key, LongText, Message
+from topkit.web.store import lifecycle, projects
 from topkit.web.store.pictures import REMEDY, add_picture, pictures_of, read_upload
-from topkit.web.store.versions import DOCUMENTS, versions_of
+from topkit.web.store.projects import Topic
+from topkit.web.store.versions import DOCUMENTS, TOPICS, versions_of
 from topkit.web.viewing import document_response
 
 router = APIRouter(prefix="/api/projects/{number}", tags=["projects"], responses=PROBLEMS)
@@ -39,6 +41,28 @@ class TopicOut(BaseModel):
     labellings: int
 
 
+class TopicChange(Body):
+    """New texts of a topic; what is not given stays."""
+
+    key: Key | None = None
+    query: LongText | None = None
+    description: LongText | None = None
+
+
+class Version(BaseModel):
+    """Something that was changed when it already had judgments, and until when it was shown (UTC seconds)."""
+
+    version: int
+    until: float
+
+
+class TopicVersion(Version):
+    """An earlier text of a topic."""
+
+    query: str
+    description: str
+
+
 class DocumentsOut(BaseModel):
     """A part of the documents, without their texts."""
 
@@ -46,14 +70,12 @@ class DocumentsOut(BaseModel):
     documents: list[ShownDocument]
 
 
-class DocumentVersion(BaseModel):
-    """An earlier text of a document, and until when it was shown (seconds since 1970)."""
+class DocumentVersion(Version):
+    """An earlier text of a document."""
 
-    version: int
     kind: Kind
     title: str
     body: str
-    until: float
 
 
 @contextmanager
@@ -84,6 +106,40 @@ def import_topics(project: Managed, file: UploadFile) -> Message:
         with project.write() as connection:
             new = projects.add_topics(connection, project.number, imported)
     return Message(message=f"Topics: {new} new, {len(imported) - new} already there.")
+
+
+@router.patch("/topics/{topic}")
+def change_topic(project: Managed, topic: Id, body: TopicChange) -> Message:
+    """Rename a topic or change its texts. A query that has judgments keeps its old text as a version."""
+    with project.write() as connection:
+        row = topic_of(connection, project.number, topic)
+        changed = {"key": row["key"], "query": row["query"], "description": row["description"]}
+        changed |= {name: value.strip() for name, value in body.model_dump(exclude_none=True).items()}
+        if not changed["query"]:
+            raise InputError("the topic has no query", "write a query")
+        check_topic(Topic(**changed))
+        before = len(versions_of(connection, TOPICS, topic))
+        lifecycle.change_topic(connection, topic, **changed)
+        versions = len(versions_of(connection, TOPICS, topic))
+    told = f" It has judgments: this is version {versions + 1} of its text." if versions > before else ""
+    return Message(message=f"Topic {changed['key']!r} was changed.{told}")
+
+
+@router.delete("/topics/{topic}")
+def delete_topic(project: Managed, topic: Id) -> Message:
+    """Delete a topic that has no judgments."""
+    with project.write() as connection:
+        row = topic_of(connection, project.number, topic)
+        lifecycle.delete_topic(connection, topic)
+    return Message(message=f"Topic {row['key']!r} was deleted.")
+
+
+@router.get("/topics/{topic}/versions")
+def versions(project: Managed, topic: Id) -> list[TopicVersion]:
+    """Earlier texts of a topic."""
+    with project.read() as connection:
+        topic_of(connection, project.number, topic)
+        return [TopicVersion.model_validate(dict(row)) for row in versions_of(connection, TOPICS, topic)]
 
 
 @router.get("/documents")

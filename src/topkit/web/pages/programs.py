@@ -6,7 +6,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from topkit.web import schedules, tokens, webhooks
-from topkit.web.exports import EXPORTS
 from topkit.web.guard import SomeoneVisit, Stored, settings_of
 from topkit.web.managed import Managed
 from topkit.web.pages.lists import listed
@@ -33,6 +32,5 @@ def programs(request: Request, project: Managed) -> Response:
         webhooks=project.load(webhooks.webhooks_of),
         schedules=project.load(schedules.schedules_of),
         events=webhooks.EVENTS,
-        exports=EXPORTS,
         folder=settings_of(request).exports,
     )

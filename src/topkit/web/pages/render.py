@@ -14,6 +14,7 @@ from fastapi.templating import Jinja2Templates
 from jinja2.ext import Extension
 
 from topkit.version import __version__
+from topkit.web.exports import EXPORTS
 from topkit.web.lookup import project_of
 from topkit.web.managed import ManagedProject
 from topkit.web.pages.translate import environment, language_of
@@ -54,7 +55,7 @@ def _templates(language: str) -> Jinja2Templates:
     env = environment(language)
     env.add_extension(_Paths)
     env.filters.update(percent=_percent, moment=_moment)
-    env.globals.update(version=__version__)
+    env.globals.update(version=__version__, exports=EXPORTS)
     return Jinja2Templates(env=env)
 
 

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from topkit.web import dashboard
-from topkit.web.exports import EXPORTS
 from topkit.web.managed import Managed
 from topkit.web.pages.charts import bars, histogram
 from topkit.web.pages.lists import listed
@@ -48,7 +47,6 @@ def results(request: Request, project: Managed) -> Response:
         pace=pace,
         plots=plots,
         progress=labellings,
-        exports=EXPORTS,
         card=dashboard.glance(records),
     )
 

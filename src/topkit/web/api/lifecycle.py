@@ -1,4 +1,4 @@
-"""What admins change later: assigned work, people who leave, and projects to delete."""
+"""What admins change later: assigned work, and people who leave."""
 
 from __future__ import annotations
 
@@ -10,18 +10,11 @@ from topkit.data.errors import InputError
 from topkit.reporting.words import counted
 from topkit.web.guard import Admin, Stored, sessions_of
 from topkit.web.lookup import existing, project_of
-from topkit.web.managed import Managed
-from topkit.web.shapes import PROBLEMS, Body, Id, Message, Name, Number
+from topkit.web.shapes import PROBLEMS, Body, Id, Message, Number
 from topkit.web.store import labellings, lifecycle, people
 from topkit.web.store.lifecycle import Fate
 
 router = APIRouter(prefix="/api", tags=["lifecycle"], responses=PROBLEMS)
-
-
-class Deletion(Body):
-    """The name of the project, so that nobody deletes one by mistake."""
-
-    name: Name
 
 
 class WorkChange(Body):
@@ -40,14 +33,6 @@ class Removal(Body):
 
     judgments: Fate = "keep"
     project: Number | None = None
-
-
-@router.delete("/projects/{number}")
-def delete_project(project: Managed, body: Deletion) -> Message:
-    """Delete a project with its topics, documents and judgments. Its name must be given."""
-    with project.write() as connection:
-        lifecycle.delete_project(connection, project.number, body.name)
-    return Message(message=f"The project {body.name!r} was deleted.")
 
 
 @router.patch("/labellings/{number}")

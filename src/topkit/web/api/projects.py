@@ -52,6 +52,12 @@ class ProjectChange(Body):
     state: ProjectState | None = None
 
 
+class Deletion(Body):
+    """The name of the project, so that nobody deletes one by mistake."""
+
+    name: Name
+
+
 class ByHand(Body):
     """One topic for one person in one tool (ids)."""
 
@@ -118,6 +124,14 @@ def change(project: Managed, body: ProjectChange) -> ProjectOut:
     with project.write() as connection:
         lifecycle.change_project(connection, project.number, body.model_dump(exclude_none=True))
         return _project_out(connection, project.number)
+
+
+@router.delete("/{number}")
+def delete_project(project: Managed, body: Deletion) -> Message:
+    """Delete a project with its topics, documents and judgments. Its name must be given."""
+    with project.write() as connection:
+        lifecycle.delete_project(connection, project.number, body.name)
+    return Message(message=f"The project {body.name!r} was deleted.")
 
 
 # -- assignments -------------------------------------------------------------------------------------------

@@ -129,7 +129,7 @@ def test_the_page_says_which_documents_come_too_late(world: World) -> None:
     number = world.project()
     path = f"/api/projects/{number}/documents"
     early = world.admin.upload(path, "id,text\nd9,more\n").json()["message"]
-    assert early == "Documents: 1 new, 0 already there."
+    assert early == "Documents: 1 new, 0 changed, 0 already there."
     plan = {"mode": "overlap", "people": [ann.number], "copies": 1}
     assert world.admin.post(f"/api/projects/{number}/assignments", plan).status_code == 201
     late = world.admin.upload(path, "id,text\nd10,late\nd11,late\n").json()["message"]

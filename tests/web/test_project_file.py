@@ -207,7 +207,11 @@ def test_the_records_of_these_tests_are_valid(tmp_path: Path, record: dict[str, 
         ({**LEARNED, "learned": {"curve": "<script>"}}, "learned|required|time"),
         ({**LEARNED, "problem": 7}, "problem"),
         ({"features": 7}, "features"),
-        ({**MATERIAL[2], "document": "d3", "versions": [["pdf", "", "", 1]]}, "unknown kind of document"),
+        (
+            {"document_version": "d1", "kind": "pdf", "title": "", "body": "", "until": 1},
+            "unknown kind",
+        ),
+        ({"document_version": "d9", "kind": "text", "title": "", "body": "", "until": 1}, "no document 'd9'"),
     ],
 )
 def test_an_invalid_record_is_refused_with_its_line(

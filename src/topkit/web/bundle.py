@@ -59,11 +59,10 @@ def _records(connection: Connection, project_id: int) -> Iterator[dict[str, Any]
         query = sa.select(kind.table).where(kind.table.c.project == project_id).order_by(kind.table.c.id)
         for row in connection.execute(query).mappings():
             keys[row["id"]] = row["key"]
-            record = {kind.table.name: row["key"], **{name: row[name] for name in kind.texts}}
-            if row["id"] in versions:
-                fields = (*kind.texts, "until")
-                record["versions"] = [[old[name] for name in fields] for old in versions[row["id"]]]
-            yield record
+            yield {kind.table.name: row["key"], **{name: row[name] for name in kind.texts}}
+            for old in versions.get(row["id"], []):
+                texts = {name: old[name] for name in (*kind.texts, "until")}
+                yield {kind.versions.name: row["key"], **texts}
     yield from _candidate_records(connection, topics, documents)
     work: dict[int, tuple[str, str]] = {}
     yield from _labelling_records(connection, project_id, topics, work)
@@ -170,10 +169,8 @@ def _steps(store: Store, project_id: int, file: ProjectFile) -> Iterator[_Rows]:
     with store.read() as connection:
         topics = projects.ids_by_key(connection, topic, project_id)
         documents = projects.ids_by_key(connection, document, project_id)
-    yield _Rows(topic_version, [{"topic": topics[key], **row} for key, row in file.topic_versions])
-    yield _Rows(
-        document_version, [{"document": documents[key], **row} for key, row in file.document_versions]
-    )
+    yield _Rows(topic_version, _version_rows("topic", topics, file.topic_versions))
+    yield _Rows(document_version, _version_rows("document", documents, file.document_versions))
     yield _Rows(candidate, _candidate_rows(file, topics, documents))
     with store.write() as connection:
         persons = _persons(connection, file)
@@ -217,6 +214,16 @@ def _extra_rows(
         by_table.setdefault(extra.table, []).append({**columns, **extra.values})
     for table, values in by_table.items():
         yield _Rows(table, values)
+
+
+def _version_rows(
+    owner: str, ids: dict[str, int], versions: dict[str, list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    return [
+        {owner: ids[key], "version": number, **row}
+        for key, rows in versions.items()
+        for number, row in enumerate(rows, 1)
+    ]
 
 
 def _candidate_rows(

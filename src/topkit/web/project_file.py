@@ -70,10 +70,10 @@ class ProjectFile:
     documents: dict[str, Document] = field(default_factory=dict)
     candidates: dict[str, Candidates] = field(default_factory=dict)
     labellings: list[LabellingEntry] = field(default_factory=list)
-    topic_versions: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    """Earlier texts of topics."""
-    document_versions: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    """Earlier texts of documents."""
+    topic_versions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Earlier texts of topics, the oldest first."""
+    document_versions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Earlier texts of documents, the oldest first."""
     extras: list[Extra] = field(default_factory=list)
     """Gold questions, decisions, remarks, pictures, models, and what was learned."""
     features: list[str] = field(default_factory=list)
@@ -88,6 +88,8 @@ class ProjectFile:
             "document": self._add_document,
             "candidates": self._add_candidates,
             "labelling": self._add_labelling,
+            "topic_version": self._add_topic_version,
+            "document_version": self._add_document_version,
             "features": lambda record: self.features.append(_text(record, "features")),
         }
         kinds = [kind for kind in (*add, *READERS) if kind in record]
@@ -127,11 +129,17 @@ class ProjectFile:
         topic = Topic(key, _text(record, "query"), _text(record, "description"))
         check_topic(topic)
         self.topics[key] = topic
-        for number, (query, description, until) in enumerate(record.get("versions", []), 1):
-            texts = {"query": query, "description": description}
-            old = Topic(key, _text(texts, "query"), _text(texts, "description"))
-            check_topic(old)
-            self.topic_versions.append((key, {"version": number, **texts, "until": _number(until)}))
+        for query, description, until in record.get("versions", []):  # in files of version 1
+            self._add_topic_version(
+                {"topic_version": key, "query": query, "description": description, "until": until}
+            )
+
+    def _add_topic_version(self, record: dict[str, Any]) -> None:
+        key = self.topic(_text(record, "topic_version"))
+        old = Topic(key, _text(record, "query"), _text(record, "description"))
+        check_topic(old)
+        texts = {"query": old.query, "description": old.description}
+        self.topic_versions.setdefault(key, []).append({**texts, "until": _number(record["until"])})
 
     def _add_document(self, record: dict[str, Any]) -> None:
         key = _text(record, "document")
@@ -139,10 +147,13 @@ class ProjectFile:
         if len(self.documents) == LIMIT_OF_DOCUMENTS:
             raise InputError(f"more than {LIMIT_OF_DOCUMENTS:,} documents", "make several projects")
         self.documents[key] = _document(key, record)
-        for number, (kind, title, body, until) in enumerate(record.get("versions", []), 1):
-            texts = {"kind": kind, "title": title, "body": body}
-            _document(key, texts)
-            self.document_versions.append((key, {"version": number, **texts, "until": _number(until)}))
+
+    def _add_document_version(self, record: dict[str, Any]) -> None:
+        key = _text(record, "document_version")
+        self.check_document(key)
+        old = _document(key, record)
+        texts = {"kind": old.kind, "title": old.title, "body": old.body}
+        self.document_versions.setdefault(key, []).append({**texts, "until": _number(record["until"])})
 
     def _add_candidates(self, record: dict[str, Any]) -> None:
         topic = self.topic(_text(record, "candidates"))

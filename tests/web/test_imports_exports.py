@@ -257,7 +257,7 @@ def test_the_import_of_a_project_is_linear(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "change", "problem"),
     [
-        (0, {"version": 2}, "version 1"),
+        (0, {"version": 3}, "version 1 or 2"),
         (1, {"topic": 7}, "topic: expected a text, got '7'"),
         (2, {"topic": "q0"}, "topic 'q0' appears twice"),
         (4, {"kind": "pdf"}, "unknown kind of document 'pdf'"),

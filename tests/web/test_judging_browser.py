@@ -277,15 +277,13 @@ def test_axe_finds_nothing_on_any_page(
     open_grades = [
         row["labelling"] for row in ann.get("/api/tasks").json() if row["project"] == f"graded {scheme}"
     ][1]
-    own = [
-        f"/projects/{graded}{part}"
-        for part in ("", "/material", "/agreement", "/adjudication", "/quality", f"/topics/{topic}")
-    ]
+    parts = ("", "/material", "/agreement", "/adjudication", "/quality", "/learning", "/models", "/programs")
+    own = [f"/projects/{graded}{part}" for part in (*parts, "/settings", f"/topics/{topic}")]
     problems: dict[str, list[str]] = {}
     for visitor, paths in (
         (nobody, ["/login", link]),
         (assessor, ["/", "/account", "/label/999999", f"/label/{tasks(ann)[0]}", f"/label/{open_grades}"]),
-        (admin, ["/", "/people", "/audit", "/projects/new", f"/projects/{project}", *own]),
+        (admin, ["/", "/people", "/audit", "/tokens", "/projects/new", f"/projects/{project}", *own]),
     ):
         for path in paths:
             visitor.goto(path)
@@ -299,7 +297,7 @@ def test_axe_finds_nothing_on_any_page(
     for visitor in (admin, assessor, nobody):
         visitor.context.close()
     assert {path: found for path, found in problems.items() if found} == {}
-    assert len(problems) > 22
+    assert len(problems) > 27
 
 
 def test_the_pages_in_german(world: LiveWorld, browser: Browser, ann: Actor, project: int) -> None:

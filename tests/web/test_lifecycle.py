@@ -16,7 +16,7 @@ from topkit.web.settings import Settings
 
 def judge(actor: Actor, labelling_id: int, answer: str = "a") -> int:
     path = f"/api/labellings/{labelling_id}"
-    return actor.post(f"{path}/answers", entry(actor.get(path).json(), answer)).status_code
+    return actor.post(f"{path}/answers", entry(actor.get(path).json(), answer, seconds=0.0)).status_code
 
 
 def patch(world: World, path: str, **values: object) -> Any:
@@ -129,7 +129,7 @@ def test_the_page_says_which_documents_come_too_late(world: World) -> None:
     number = world.project()
     path = f"/api/projects/{number}/documents"
     early = world.admin.upload(path, "id,text\nd9,more\n").json()["message"]
-    assert early == "Documents: 1 new, 0 already there."
+    assert early == "Documents: 1 new, 0 changed, 0 already there."
     plan = {"mode": "overlap", "people": [ann.number], "copies": 1}
     assert world.admin.post(f"/api/projects/{number}/assignments", plan).status_code == 201
     late = world.admin.upload(path, "id,text\nd10,late\nd11,late\n").json()["message"]
@@ -227,6 +227,6 @@ def test_the_pages_of_the_lifecycle(world: World) -> None:
     text = world.admin.get(f"/projects/{number}/settings").text
     assert text.count('value="reassign"') == 6
     assert text.count("Take back, drop") == 1
-    assert world.admin.get(f"/projects/{number}/settings?first=4").text.count("<tr data-labelling") == 2
+    assert world.admin.get(f"/projects/{number}/settings?q=bob").text.count("<tr data-labelling") == 3
     assert "Remove ann" in world.admin.get("/people").text
     assert "Delete topic q1" in world.admin.get(f"/projects/{number}/material").text

@@ -129,3 +129,37 @@ def test_learning_on_the_page(world: LiveWorld, page: Page, project: int) -> Non
     page.reload()
     expect(page.get_by_text("at least 4 complete topics")).to_be_visible()
     assert violations(page) == []
+
+
+def test_a_picture_is_uploaded_on_the_page(page: Page, project: int, tmp_path: Path) -> None:
+    picture, text = tmp_path / "leaf.png", tmp_path / "words.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n and the rest")
+    text.write_text("<svg onload=alert(1)>")
+    page.goto(f"/projects/{project}/material")
+    upload = page.locator("section", has=page.get_by_role("heading", name="Pictures"))
+    for file, told in ((picture, "1 picture stored"), (text, "'words.png' is not a picture")):
+        upload.get_by_label("PNG, JPEG").set_input_files(file)
+        upload.get_by_role("button", name="Upload pictures").click()
+        expect(page.get_by_role("status")).to_contain_text(told)
+    upload.get_by_text("Names").click()
+    expect(upload.get_by_role("listitem")).to_have_text(["leaf.png"])
+    assert violations(page) == []
+
+
+def test_no_page_is_wider_than_a_phone(
+    world: LiveWorld, browser: Browser, project: int, people: list[Actor]
+) -> None:
+    """Tables become blocks with the headings in front of the values."""
+    phone = world.visit(browser, world.admin, viewport={"width": 390, "height": 780}, color_scheme="dark")
+    topic = world.admin.get(f"/api/projects/{project}/topics").json()[0]["id"]
+    parts = ("", "/material", "/agreement", "/adjudication", "/quality", "/learning", "/models", "/programs")
+    paths = [f"/projects/{project}{part}" for part in (*parts, "/settings", f"/topics/{topic}")]
+    widths = {}
+    for path in ("/", "/people", "/audit", "/tokens", "/account", *paths):
+        phone.goto(path)
+        widths[path] = phone.evaluate("document.documentElement.scrollWidth")
+    assert {path: width for path, width in widths.items() if width > 390} == {}
+    phone.goto(f"/projects/{project}/settings")
+    assert phone.locator("#work td[data-label=Judgments]").first.is_visible()
+    assert violations(phone) == []
+    phone.context.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import sqlite3
 import subprocess
 import sys
@@ -110,6 +111,20 @@ def test_the_constraints_refuse_a_second_judgment(any_world: World) -> None:
     for duplicate in (Judgment(1, "two", "d1", "d2", "a", 1.0), Judgment(2, "one", "d1", "d2", "a", 1.0)):
         with pytest.raises(sa.exc.IntegrityError), any_world.store.write() as connection:
             append_judgments(connection, [(labelling, duplicate)])
+
+
+def test_a_backup_with_long_rows_is_restored(world: World, tmp_path: Path) -> None:
+    """Rows of several megabytes each in a line, and one row that is longer than a line of other files."""
+    number = world.project()
+    texts = "".join(json.dumps({"id": f"x{i}", "text": "word " * 4000}) + "\n" for i in range(300))
+    assert world.admin.upload(f"/api/projects/{number}/documents", texts, "x.jsonl").status_code == 201
+    picture = b"\x89PNG\r\n\x1a\n" + bytes(3_500_000)
+    assert world.admin.upload(f"/api/projects/{number}/pictures", picture, "large.png").status_code == 201
+    path = tmp_path / "backup.jsonl.gz"
+    written = write_backup(world.store, path)
+    with gzip.open(path, "rt") as lines:
+        assert sum(len(line) > 1_100_000 for line in lines) == 1  # the picture
+    assert restore_backup(Settings(str(tmp_path / "restored.db")), path) == written
 
 
 def test_backup_and_restore_into_either_database(

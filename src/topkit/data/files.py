@@ -22,12 +22,12 @@ FLOAT32_LIMIT = float(2**128 - 2**103)
 """From this size on a number rounds to infinity in 32 bits."""
 
 
-def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
+def line_chunks(path: FilePath, longest: int = MAX_LINE_BYTES) -> Iterator[tuple[bytes, int]]:
     """Chunks of about four megabytes of whole lines, each with the number of its first line.
 
     Gzip and UTF-16 are converted, and a byte-order mark is removed: :func:`topkit.data.blocks.text_blocks`.
     The last line gets a newline if it has none. Raises :class:`InputError` for a file that is missing,
-    binary, truncated, or has an absurdly long line.
+    binary, truncated, or has a line of more than ``longest`` bytes.
     """
     line = 1
     rest = uncounted = b""
@@ -44,15 +44,15 @@ def line_chunks(path: FilePath) -> Iterator[tuple[bytes, int]]:
         if end:
             whole = not rest and end == len(block)
             chunk = block if whole else b"".join((rest, memoryview(block)[:end]))
-            if len(chunk) > MAX_LINE_BYTES:
-                _check_line_lengths(chunk, line, path)
+            if len(chunk) > longest:
+                _check_line_lengths(chunk, line, path, longest)
             yield chunk, line
             uncounted = chunk
             rest = block[end:]
         else:
             rest += block
-        if len(rest) > MAX_LINE_BYTES:
-            raise _line_too_long(path, line + count_lines(uncounted))
+        if len(rest) > longest:
+            raise _line_too_long(path, line + count_lines(uncounted), longest)
     if rest:
         yield rest + b"\n", line + count_lines(uncounted)
 
@@ -73,18 +73,18 @@ def shown(word: bytes) -> str:
     return word[:40].decode("utf-8", "replace")
 
 
-def _check_line_lengths(chunk: bytes, first_line: int, path: FilePath) -> None:
-    """Raise if a line of the chunk is longer than :data:`MAX_LINE_BYTES`."""
+def _check_line_lengths(chunk: bytes, first_line: int, path: FilePath, longest: int) -> None:
+    """Raise if a line of the chunk has more than ``longest`` bytes."""
     position, line = 0, first_line
-    while len(chunk) - position > MAX_LINE_BYTES:
+    while len(chunk) - position > longest:
         # The last newline within the limit: no line before it can be too long.
-        end = chunk.rfind(b"\n", position, position + MAX_LINE_BYTES + 1)
+        end = chunk.rfind(b"\n", position, position + longest + 1)
         line += chunk.count(b"\n", position, end + 1) if end >= 0 else 0
         if end < 0:
-            raise _line_too_long(path, line)
+            raise _line_too_long(path, line, longest)
         position = end + 1
 
 
-def _line_too_long(path: FilePath, line: int) -> InputError:
-    problem = f"the line is longer than {MAX_LINE_BYTES >> 20} MB"
+def _line_too_long(path: FilePath, line: int, longest: int) -> InputError:
+    problem = f"the line is longer than {longest >> 20} MB"
     return InputError(problem, "check that the file has one document per line", file=path, line=line)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 
 from topkit.data.blocks import FilePath
-from topkit.data.files import line_chunks
+from topkit.data.files import MAX_LINE_BYTES, line_chunks
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _WINDOWS_1252 = {
@@ -18,16 +18,16 @@ _WINDOWS_1252 = {
 write, and what browsers read where a page says Latin-1."""
 
 
-def text_lines(path: FilePath) -> Iterator[tuple[int, str]]:
+def text_lines(path: FilePath, longest: int = MAX_LINE_BYTES) -> Iterator[tuple[int, str]]:
     """Each line of a file (plain, gzip, UTF-16) with its number.
 
     A byte that is not part of valid UTF-8 is read as the Windows-1252 character of that byte, because old
     collections are Latin-1, and Excel writes Windows-1252; the text around it stays as it is. A warning at
-    the end says how many there were.
+    the end says how many there were. A line of more than ``longest`` bytes is an error.
     """
     count = 0
     first_line = None
-    for chunk, first in line_chunks(path):
+    for chunk, first in line_chunks(path, longest):
         try:
             text = chunk.decode("utf-8")
         except UnicodeDecodeError:

@@ -22,8 +22,8 @@ from topkit.web.api import (
     labellings,
     learning,
     lifecycle,
+    material,
     models,
-    pictures,
     programs,
     projects,
     quality,
@@ -103,7 +103,7 @@ def create_app(settings: Settings) -> FastAPI:
     client = Client.from_environment()
     app.state.oidc = None if client is None else Provider(client, store.secret)
     # Judgments first: routes are tried in order.
-    parts = (labellings, session, projects, results, quality, lifecycle, pictures, programs, models, learning)
+    parts = (labellings, session, projects, results, quality, lifecycle, material, programs, models, learning)
     for part in parts:
         app.include_router(part.router)
     for router in routers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,6 +22,10 @@ from topkit.web.store.engine import Store, database_error, make_engine, migrate,
 LEFT_OUT = ("alembic_version", "login_attempt", "session", "sign_in")
 """Tables that are not part of a backup: after a restore everybody signs in again."""
 ROWS_PER_LINE = 500
+CHARACTERS_PER_LINE = 1_000_000
+"""A line ends after this many characters of text; only a single row may be longer."""
+LONGEST_LINE = 1 << 30
+"""Bytes of a line that a restore accepts. The file comes from the same server, so it is trusted."""
 REMEDY = "give a file that 'topkit label backup' has written"
 
 
@@ -57,9 +61,23 @@ def _records(connection: Connection, counts: dict[str, int]) -> Iterator[dict[st
         counts[table.name] = 0
         names = [column.name for column in table.columns]
         query = sa.select(table).order_by(*table.primary_key.columns)
-        for part in connection.execute(query).partitions(ROWS_PER_LINE):
-            counts[table.name] += len(part)
-            yield {"table": table.name, "columns": names, "rows": [list(row) for row in part]}
+        for rows in _lines(connection.execute(query)):
+            counts[table.name] += len(rows)
+            yield {"table": table.name, "columns": names, "rows": rows}
+
+
+def _lines(rows: Iterable[Any]) -> Iterator[list[list[Any]]]:
+    """The rows of each line."""
+    line: list[list[Any]] = []
+    characters = 0
+    for row in rows:
+        line.append(list(row))
+        characters += sum(len(value) for value in row if isinstance(value, str))
+        if len(line) == ROWS_PER_LINE or characters > CHARACTERS_PER_LINE:
+            yield line
+            line, characters = [], 0
+    if line:
+        yield line
 
 
 def restore_backup(settings: Settings, path: FilePath) -> dict[str, int]:
@@ -89,7 +107,7 @@ def _fill(engine: Engine, path: FilePath) -> dict[str, int]:
     counts: dict[str, int] = {}
     with writing(engine) as connection:
         tables.reflect(connection)  # the tables at the time of the backup
-        for _, record in read_records(path, REMEDY):
+        for _, record in read_records(path, REMEDY, LONGEST_LINE):
             if "table" in record:
                 rows = [dict(zip(record["columns"], row, strict=True)) for row in record["rows"]]
                 connection.execute(tables.tables[record["table"]].insert(), rows)
@@ -112,11 +130,11 @@ def _checked_schema(path: FilePath) -> str:
     """The schema revision of a backup that is complete and unchanged."""
     digest = hashlib.sha256()
     last = ""
-    for _, text in text_lines(path):
+    for _, text in text_lines(path, LONGEST_LINE):
         if last:
             digest.update((last + "\n").encode("utf-8", "surrogateescape"))
         last = text
-    _, head = next(read_records(path, REMEDY), (0, {}))
+    _, head = next(read_records(path, REMEDY, LONGEST_LINE), (0, {}))
     try:
         end = json.loads(last)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A whole project in one JSON Lines file: topics, documents, labellings and every judgment."""
+"""A whole project in one JSON Lines file: material, work, every judgment, gold questions, decisions, …"""
 
 from __future__ import annotations
 
@@ -16,11 +16,30 @@ from sqlalchemy.engine import Connection
 from topkit.data.errors import InputError
 from topkit.data.files import FilePath, text_writer
 from topkit.web.names import MODEL_MARK
-from topkit.web.project_file import LABELLING_FIELDS, PROJECT_FIELDS, REMEDY, ProjectFile
-from topkit.web.schema import candidate, document, judgment, labelling, project, topic, topic_version
+from topkit.web.project_extras import write_extras
+from topkit.web.project_file import (
+    LABELLING_FIELDS,
+    LATER_FIELDS,
+    PROJECT_FIELDS,
+    REMEDY,
+    VERSIONS,
+    ProjectFile,
+)
+from topkit.web.schema import (
+    candidate,
+    document,
+    document_version,
+    feature_file,
+    judgment,
+    labelling,
+    project,
+    topic,
+    topic_version,
+)
 from topkit.web.shapes import checked_name
 from topkit.web.store import Store, lifecycle, people, projects
 from topkit.web.store.judgments import judgments_of_project
+from topkit.web.store.versions import DOCUMENTS, TOPICS, versions_by_owner
 
 
 def write_project(connection: Connection, project_id: int, path: FilePath) -> None:
@@ -33,21 +52,22 @@ def write_project(connection: Connection, project_id: int, path: FilePath) -> No
 def _records(connection: Connection, project_id: int) -> Iterator[dict[str, Any]]:
     row = projects.get_project(connection, project_id)
     assert row is not None  # noqa: S101 - the caller has looked it up
-    yield {"project": {name: row[name] for name in PROJECT_FIELDS}, "version": 1}
-    topics = {row["id"]: row["key"] for row in projects.topics_of(connection, project_id)}
-    for row in projects.topics_of(connection, project_id):
-        record = {"topic": row["key"], "query": row["query"], "description": row["description"]}
-        versions = projects.versions_of(connection, row["id"]) if row["labellings"] else []
-        if versions:
-            record["versions"] = [[old["query"], old["description"], old["until"]] for old in versions]
-        yield record
-    query = sa.select(document).where(document.c.project == project_id).order_by(document.c.id)
-    documents = {}
-    for row in connection.execute(query).mappings():
-        documents[row["id"]] = row["key"]
-        yield {"document": row["key"], "kind": row["kind"], "title": row["title"], "body": row["body"]}
+    yield {"project": {name: row[name] for name in (*PROJECT_FIELDS, *LATER_FIELDS)}, "version": VERSIONS[-1]}
+    topics: dict[int, str] = {}
+    documents: dict[int, str] = {}
+    for kind, keys in ((TOPICS, topics), (DOCUMENTS, documents)):
+        versions = versions_by_owner(connection, kind, project_id)
+        query = sa.select(kind.table).where(kind.table.c.project == project_id).order_by(kind.table.c.id)
+        for row in connection.execute(query).mappings():
+            keys[row["id"]] = row["key"]
+            yield {kind.table.name: row["key"], **{name: row[name] for name in kind.texts}}
+            for old in versions.get(row["id"], []):
+                texts = {name: old[name] for name in (*kind.texts, "until")}
+                yield {kind.versions.name: row["key"], **texts}
     yield from _candidate_records(connection, topics, documents)
-    yield from _labelling_records(connection, project_id, topics)
+    work: dict[int, tuple[str, str]] = {}
+    yield from _labelling_records(connection, project_id, topics, work)
+    yield from write_extras(connection, project_id, work)
 
 
 def _candidate_records(
@@ -66,12 +86,14 @@ def _candidate_records(
 
 
 def _labelling_records(
-    connection: Connection, project_id: int, topics: dict[int, str]
+    connection: Connection, project_id: int, topics: dict[int, str], work: dict[int, tuple[str, str]]
 ) -> Iterator[dict[str, Any]]:
+    """The labellings; notes the topic and the assessor of each of them in ``work``."""
     names = {person.id: person.name for person in people.everyone(connection)}
     judgments = judgments_of_project(connection, project_id)
     query = sa.select(labelling).where(labelling.c.project == project_id).order_by(labelling.c.id)
     for row in connection.execute(query).mappings():
+        work[row["id"]] = topics[row["topic"]], names[row["person"]]
         yield {
             "labelling": topics[row["topic"]],
             "assessor": names[row["person"]],
@@ -98,8 +120,9 @@ def import_project(store: Store, file: ProjectFile, name: str | None = None) -> 
     with _accepted(), store.write() as connection:
         projects.check_name_is_free(connection, chosen)
         settings = {field: value for field, value in file.settings.items() if field != "name"}
+        settings["state"] = "archived"
         temporary = f"{chosen[:70]} (importing {secrets.token_hex(4)})"
-        project_id = projects.add_project(connection, temporary, **settings, state="archived")
+        project_id = projects.add_project(connection, temporary, **settings)
     try:
         with _accepted():
             for rows in _steps(store, project_id, file):
@@ -110,7 +133,8 @@ def import_project(store: Store, file: ProjectFile, name: str | None = None) -> 
                     if len(part) == CHUNK:
                         time.sleep(PAUSE)
             with store.write() as connection:
-                lifecycle.change_project(connection, project_id, {"name": chosen, "state": "active"})
+                state = file.settings.get("state", "active")
+                lifecycle.change_project(connection, project_id, {"name": chosen, "state": state})
     except BaseException:
         with store.write() as connection:
             lifecycle.delete_project(connection, project_id, temporary)
@@ -146,7 +170,8 @@ def _steps(store: Store, project_id: int, file: ProjectFile) -> Iterator[_Rows]:
     with store.read() as connection:
         topics = projects.ids_by_key(connection, topic, project_id)
         documents = projects.ids_by_key(connection, document, project_id)
-    yield _Rows(topic_version, [{"topic": topics[key], **row} for key, row in file.versions])
+    yield _Rows(topic_version, _version_rows("topic", topics, file.topic_versions))
+    yield _Rows(document_version, _version_rows("document", documents, file.document_versions))
     yield _Rows(candidate, _candidate_rows(file, topics, documents))
     with store.write() as connection:
         persons = _persons(connection, file)
@@ -168,6 +193,38 @@ def _steps(store: Store, project_id: int, file: ProjectFile) -> Iterator[_Rows]:
             for row in entry.judgments
         ],
     )
+    yield from _extra_rows(file, project_id, topics, persons, ids)
+
+
+def _extra_rows(
+    file: ProjectFile,
+    project_id: int,
+    topics: dict[str, int],
+    persons: dict[str, int],
+    labellings: dict[tuple[int, int], int],
+) -> Iterator[_Rows]:
+    """Gold questions, decisions, remarks and the like, each with the ids of what it belongs to."""
+    by_table: dict[sa.Table, list[dict[str, Any]]] = {}
+    if file.features:
+        by_table[feature_file] = [{"project": project_id, "content": "".join(file.features)}]
+    for extra in file.extras:
+        owners: dict[str, Any] = {"project": project_id}
+        owners |= {"topic": topics.get(extra.topic), "person": persons.get(extra.assessor)}
+        owners["labelling"] = labellings.get((owners["topic"], owners["person"]))
+        columns = {name: owner for name, owner in owners.items() if name in extra.table.c}
+        by_table.setdefault(extra.table, []).append({**columns, **extra.values})
+    for table, values in by_table.items():
+        yield _Rows(table, values)
+
+
+def _version_rows(
+    owner: str, ids: dict[str, int], versions: dict[str, list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    return [
+        {owner: ids[key], "version": number, **row}
+        for key, rows in versions.items()
+        for number, row in enumerate(rows, 1)
+    ]
 
 
 def _candidate_rows(
@@ -185,7 +242,8 @@ def _candidate_rows(
 
 def _persons(connection: Connection, file: ProjectFile) -> dict[str, int]:
     persons = {}
-    for assessor in dict.fromkeys(entry.assessor for entry in file.labellings):
+    models = (extra.assessor for extra in file.extras if extra.assessor)
+    for assessor in dict.fromkeys((*(entry.assessor for entry in file.labellings), *models)):
         if assessor.startswith(MODEL_MARK):
             persons[assessor] = people.model_account(connection, assessor).id
             continue

@@ -73,15 +73,18 @@ def write_triples(records: list[Record], path: FilePath) -> None:
 def write_jsonl(records: list[Record], path: FilePath) -> None:
     """One JSON object per judgment with all its fields, including withdrawn and dropped judgments.
 
-    ``query_version`` counts the texts of the topic: 2 if the query was changed once before the judgment.
+    ``query_version`` counts the texts of the topic: 2 if the query was changed once before it was shown.
+    ``a_version`` and ``b_version`` count the texts of the documents.
     """
     with text_writer(path) as stream:
         for record in records:
             origin = {"query": record.topic, "assessor": record.assessor, "tool": record.tool}
             dropped = record.row["state"] == "dropped"
             for judgment in record.log:
-                version = 1 + sum(change <= judgment.time for change in record.changes)
-                row = {**origin, **asdict(judgment), "query_version": version, "dropped": dropped}
+                row = {**origin, **asdict(judgment), "query_version": record.query_version(judgment)}
+                for side, key in (("a", judgment.a), ("b", judgment.b)):
+                    row[f"{side}_version"] = record.document_version(judgment, key) if key else None
+                row["dropped"] = dropped
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 

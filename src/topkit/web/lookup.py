@@ -33,6 +33,12 @@ def topic_of(connection: Connection, project_id: int, topic_id: int) -> RowMappi
     return existing(row if row is not None and row["project"] == project_id else None, "topic")
 
 
+def document_of(connection: Connection, project_id: int, document_id: int) -> RowMapping:
+    """The document with this id in this project, or 404."""
+    row = projects.get_document(connection, document_id)
+    return existing(row if row is not None and row["project"] == project_id else None, "document")
+
+
 def project_records(
     store: Store,
     project_id: int,

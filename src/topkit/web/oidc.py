@@ -50,7 +50,9 @@ class Client:
     client: str
     secret: str
     claim: str = "email"
+    """Which claim of the provider is the name of the account."""
     create: bool = False
+    """Whether people without an account get one when they first sign in."""
 
     @classmethod
     def from_environment(cls, values: Mapping[str, str] | None = None) -> Client | None:

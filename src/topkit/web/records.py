@@ -6,7 +6,7 @@ are read, and its judgments replayed, when somebody asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -20,8 +20,8 @@ from topkit.web.judging import Judgment, Task, Tool, counted_answers
 from topkit.web.standings import LabellingCache, Standing, starting_point
 from topkit.web.store.judgments import judgments_after, judgments_of_project
 from topkit.web.store.labellings import Shape, get_task, labellings_of, shapes_of, tasks_of
-from topkit.web.store.projects import query_changes
 from topkit.web.store.quality import decisions_of
+from topkit.web.store.versions import DOCUMENTS, TOPICS, Changes, changes_of
 
 TASKS_AT_ONCE = 100
 """Labellings whose documents are read together."""
@@ -58,8 +58,10 @@ class Record:
     cache: LabellingCache = field(repr=False)
     decisions: Decisions = field(default_factory=dict)
     """The settled pairs of the topic."""
-    changes: tuple[float, ...] = ()
+    query_changes: tuple[float, ...] = ()
     """When the query was changed."""
+    document_changes: Changes = field(default_factory=dict)
+    """When documents were changed, by key."""
 
     @cached_property
     def task(self) -> Task:
@@ -98,6 +100,14 @@ class Record:
         """The name of the assessor."""
         return str(self.row["assessor"])
 
+    def query_version(self, judgment: Judgment) -> int:
+        """Which text of the query the assessor saw: 2 if it was changed once before."""
+        return _version_seen(self.query_changes, judgment)
+
+    def document_version(self, judgment: Judgment, key: str) -> int:
+        """Which text of a document the assessor saw."""
+        return _version_seen(self.document_changes.get(key, ()), judgment)
+
     def judgments(self) -> Judgments:
         """The answers that count, in the order given."""
         grades: list[Grade] = []
@@ -110,6 +120,12 @@ class Record:
                 answer = cast(Answer, judgment.answer)
                 preferences.append(Preference(self.topic, judgment.a, judgment.b, answer, *origin))
         return Judgments(tuple(grades), tuple(preferences))
+
+
+def _version_seen(changes: Iterable[float], judgment: Judgment) -> int:
+    """The version when the question was shown: a change while somebody reads does not reach their page."""
+    shown = judgment.time - judgment.seconds
+    return 1 + sum(change <= shown for change in changes)
 
 
 def records_of(
@@ -128,7 +144,9 @@ def records_of(
         if dropped or row["state"] != "dropped"
     ]
     logs = judgments_of_project(connection, project_id, topic_id)
-    decisions, changes = decisions_of(connection, project_id), query_changes(connection, project_id)
+    decisions = decisions_of(connection, project_id)
+    queries = changes_of(connection, TOPICS, project_id)
+    documents = changes_of(connection, DOCUMENTS, project_id)
     shapes = _shapes(connection, rows, cache)
     tasks = _Tasks(connection.engine, sorted(rows, key=lambda row: (not row["seq"], row["id"])))
     return [
@@ -139,7 +157,8 @@ def records_of(
             tasks,
             cache,
             decisions.get(row["topic"], {}),
-            changes.get(row["topic"], ()),
+            queries.get(row["topic_key"], ()),
+            documents,
         )
         for row in rows
     ]

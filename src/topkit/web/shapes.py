@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from fastapi import Path
@@ -61,25 +62,36 @@ class ProjectIn(Body):
     instructions: LongText = ""
 
 
-_NAME = TypeAdapter(Name)
+ProjectState = Literal["active", "paused", "archived"]
+
+
+class ModelSettings(Body):
+    """A chat model behind an OpenAI-compatible endpoint. Its key is in a variable of the server."""
+
+    name: Name
+    url: Key
+    model: Key
+    key_variable: Annotated[str, Field(max_length=100)] = ""
+    sure: float = Field(0.9, ge=0, le=1, description="Answers below this confidence wait for a person.")
+    check: float = Field(0.05, ge=0, le=1, description="The share of sure answers that people check.")
+    budget: int = Field(1000, ge=1, le=10_000_000, description="Requests at most.")
+    suggest: bool = Field(False, description="Show the model's opinion after a person has answered.")
 
 
 def checked_name(text: object) -> str:
     """The name of a person or project, if it is one that a form would accept."""
-    return str(_checked(_NAME, text, "name"))
+    return str(checked(Name, text, "name"))
 
 
-_PROJECT = TypeAdapter(ProjectIn)
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
-def checked_project(values: object) -> dict[str, Any]:
-    """The settings of a project, if the form would accept them."""
-    return dict(_checked(_PROJECT, values, ""))
-
-
-def _checked(adapter: TypeAdapter[Any], value: object, what: str) -> Any:
+def checked(kind: Any, value: object, what: str = "") -> Any:
+    """The value as ``kind``, a type or a model; an error says what is wrong with it."""
     try:
-        return adapter.validate_python(value)
+        return _adapter(kind).validate_python(value)
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(str(place) for place in problem["loc"]) or what

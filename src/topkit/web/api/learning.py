@@ -10,11 +10,10 @@ from pydantic import BaseModel, Field
 from topkit.data.errors import InputError
 from topkit.data.letor import read_letor
 from topkit.reporting.words import counted
-from topkit.web.api.projects import uploaded
-from topkit.web.guard import Admin, Stored
+from topkit.web.api.material import uploaded
 from topkit.web.learning import Learning, last_result
-from topkit.web.lookup import project_of
-from topkit.web.shapes import PROBLEMS, Body, Id, Message
+from topkit.web.managed import Managed
+from topkit.web.shapes import PROBLEMS, Body, Message
 from topkit.web.store import projects
 from topkit.web.store.features import store_features
 
@@ -41,44 +40,41 @@ def learning_of(request: Request) -> Learning:
 
 
 @router.get("/learning")
-def result(number: Id, request: Request, _: Admin, store: Stored) -> LearningOut:
+def result(project: Managed, request: Request) -> LearningOut:
     """What a ranker learned from the project: its curve on held-out topics, and what another hour brings."""
-    with store.read() as connection:
-        project_of(connection, number)
-    return LearningOut(running=learning_of(request).running(number), result=last_result(store, number))
+    project.check()
+    running = learning_of(request).running(project.number)
+    return LearningOut(running=running, result=last_result(project.store, project.number))
 
 
 @router.post("/learning", status_code=202)
-def start(number: Id, request: Request, _: Admin, store: Stored, body: LearnIn | None = None) -> Message:
+def start(project: Managed, request: Request, body: LearnIn | None = None) -> Message:
     """Train a ranker on the judgments so far. The result appears at GET …/learning."""
-    with store.read() as connection:
-        project_of(connection, number)
-    started = learning_of(request).start(number, body is not None and body.prior)
+    project.check()
+    started = learning_of(request).start(project.number, body is not None and body.prior)
     return Message(message="Training has started." if started else "Training is already under way.")
 
 
 @router.post("/features", status_code=201)
-def upload_features(number: Id, file: UploadFile, _: Admin, store: Stored) -> Message:
+def upload_features(project: Managed, file: UploadFile) -> Message:
     """Upload the features of the documents: LETOR lines with the topic as qid and ``# docid = ID``."""
     with uploaded(file) as path:
         data = read_letor(path, regroup=True)
         text = path.read_text(encoding="utf-8")
-    with store.write() as connection:
-        project_of(connection, number)
-        known = {row["key"] for row in projects.topics_of(connection, number)}
+    with project.write() as connection:
+        known = {row["key"] for row in projects.topics_of(connection, project.number)}
         matching = sum(str(qid) in known for qid in data.qids)
         if not matching or data.doc_ids is None:
             raise InputError(
                 "the file contains none of the topics, or no document ids", "write qid:TOPIC and # docid = ID"
             )
-        store_features(connection, number, text)
+        store_features(connection, project.number, text)
     return Message(message=f"Features of {counted(matching, 'topic')} stored.")
 
 
 @router.delete("/features")
-def remove_features(number: Id, _: Admin, store: Stored) -> Message:
+def remove_features(project: Managed) -> Message:
     """Remove uploaded features; features of the texts are used again."""
-    with store.write() as connection:
-        project_of(connection, number)
-        store_features(connection, number, "")
+    with project.write() as connection:
+        store_features(connection, project.number, "")
     return Message(message="The uploaded features were removed.")

@@ -1,46 +1,20 @@
-"""What admins change later: topics, assigned work, people who leave, and projects to delete."""
+"""What admins change later: assigned work, and people who leave."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
 
 from topkit.data.errors import InputError
 from topkit.reporting.words import counted
 from topkit.web.guard import Admin, Stored, sessions_of
-from topkit.web.lookup import existing, project_of, topic_of
-from topkit.web.material import check_topic
-from topkit.web.shapes import PROBLEMS, Body, Id, Key, LongText, Message, Name, Number
-from topkit.web.store import labellings, lifecycle, people, projects
+from topkit.web.lookup import existing, project_of
+from topkit.web.shapes import PROBLEMS, Body, Id, Message, Number
+from topkit.web.store import labellings, lifecycle, people
 from topkit.web.store.lifecycle import Fate
-from topkit.web.store.projects import Topic
 
 router = APIRouter(prefix="/api", tags=["lifecycle"], responses=PROBLEMS)
-
-
-class Deletion(Body):
-    """The name of the project, so that nobody deletes one by mistake."""
-
-    name: Name
-
-
-class TopicChange(Body):
-    """New texts of a topic; what is not given stays."""
-
-    key: Key | None = None
-    query: LongText | None = None
-    description: LongText | None = None
-
-
-class VersionOut(BaseModel):
-    """An earlier text of a topic, and until when it was shown (seconds since 1970)."""
-
-    version: int
-    query: str
-    description: str
-    until: float
 
 
 class WorkChange(Body):
@@ -59,49 +33,6 @@ class Removal(Body):
 
     judgments: Fate = "keep"
     project: Number | None = None
-
-
-@router.delete("/projects/{number}")
-def delete_project(number: Id, body: Deletion, _: Admin, store: Stored) -> Message:
-    """Delete a project with its topics, documents and judgments. Its name must be given."""
-    with store.write() as connection:
-        project_of(connection, number)
-        lifecycle.delete_project(connection, number, body.name)
-    return Message(message=f"The project {body.name!r} was deleted.")
-
-
-@router.patch("/projects/{number}/topics/{topic}")
-def change_topic(number: Id, topic: Id, body: TopicChange, _: Admin, store: Stored) -> Message:
-    """Rename a topic or change its texts. A query that has judgments keeps its old text as a version."""
-    with store.write() as connection:
-        row = topic_of(connection, number, topic)
-        changed = {"key": row["key"], "query": row["query"], "description": row["description"]}
-        changed |= {name: value.strip() for name, value in body.model_dump(exclude_none=True).items()}
-        if not changed["query"]:
-            raise InputError("the topic has no query", "write a query")
-        check_topic(Topic(**changed))
-        before = len(projects.versions_of(connection, topic))
-        lifecycle.change_topic(connection, topic, **changed)
-        versions = len(projects.versions_of(connection, topic))
-    told = f" It has judgments: this is version {versions + 1} of its text." if versions > before else ""
-    return Message(message=f"Topic {changed['key']!r} was changed.{told}")
-
-
-@router.delete("/projects/{number}/topics/{topic}")
-def delete_topic(number: Id, topic: Id, _: Admin, store: Stored) -> Message:
-    """Delete a topic that has no judgments."""
-    with store.write() as connection:
-        row = topic_of(connection, number, topic)
-        lifecycle.delete_topic(connection, topic)
-    return Message(message=f"Topic {row['key']!r} was deleted.")
-
-
-@router.get("/projects/{number}/topics/{topic}/versions")
-def versions(number: Id, topic: Id, _: Admin, store: Stored) -> list[VersionOut]:
-    """Earlier texts of a topic."""
-    with store.read() as connection:
-        topic_of(connection, number, topic)
-        return [VersionOut.model_validate(dict(row)) for row in projects.versions_of(connection, topic)]
 
 
 @router.patch("/labellings/{number}")

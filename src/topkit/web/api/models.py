@@ -5,35 +5,23 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from topkit.data.errors import InputError
 from topkit.labelling import Endpoint
 from topkit.web import models as work
-from topkit.web.guard import Admin, Cached, Someone, Stored, settings_of
+from topkit.web.guard import Cached, Someone, Stored, settings_of
 from topkit.web.judging import standing_answers
-from topkit.web.lookup import existing, project_of, project_records
+from topkit.web.lookup import existing
+from topkit.web.managed import Managed
 from topkit.web.names import MODEL_MARK
 from topkit.web.records import records_of
-from topkit.web.shapes import PROBLEMS, Body, Id, Key, Message, Name
+from topkit.web.shapes import PROBLEMS, Body, Id, Message, ModelSettings
 from topkit.web.store import labellings, models
 from topkit.web.store.judgments import judgments_after
 from topkit.web.store.models import ModelIn
 
 router = APIRouter(prefix="/api", tags=["models"], responses=PROBLEMS)
-
-
-class NewModel(Body):
-    """A chat model behind an OpenAI-compatible endpoint. Its key is in a variable of the server."""
-
-    name: Name
-    url: Key
-    model: Key
-    key_variable: Annotated[str, Field(max_length=100)] = ""
-    sure: float = Field(0.9, ge=0, le=1, description="Answers below this confidence wait for a person.")
-    check: float = Field(0.05, ge=0, le=1, description="The share of sure answers that people check.")
-    budget: int = Field(1000, ge=1, le=10_000_000, description="Requests at most.")
-    suggest: bool = Field(False, description="Show the model's opinion after a person has answered.")
 
 
 class ModelOut(BaseModel):
@@ -62,42 +50,36 @@ class Activity(Body):
 
 
 @router.get("/projects/{number}/models")
-def all_models(number: Id, _: Admin, store: Stored) -> list[ModelOut]:
+def all_models(project: Managed) -> list[ModelOut]:
     """The models of a project."""
-    with store.read() as connection:
-        project_of(connection, number)
-        rows = models.models_of(connection, number)
+    rows = project.load(models.models_of)
     return [ModelOut(**{name: row[name] for name in ModelOut.model_fields}) for row in rows]
 
 
 @router.post("/projects/{number}/models", status_code=201)
-def add_model(number: Id, body: NewModel, request: Request, _: Admin, store: Stored) -> Message:
+def add_model(project: Managed, body: ModelSettings, request: Request) -> Message:
     """Add a model as an assessor of the project. Assign topics to it like to a person."""
     if not settings_of(request).models:
         raise InputError("models are turned off", "start the server with --models")
     Endpoint(body.url, body.model)  # raises an error for an invalid URL
-    with store.write() as connection:
-        project_of(connection, number)
-        models.add_model(connection, number, ModelIn(**body.model_dump()))
+    with project.write() as connection:
+        models.add_model(connection, project.number, ModelIn(**body.model_dump()))
     return Message(message=f"{MODEL_MARK}{body.name} was added. Assign topics to it.")
 
 
 @router.patch("/projects/{number}/models/{model}")
-def change_model(number: Id, model: Id, body: Activity, _: Admin, store: Stored) -> Message:
+def change_model(project: Managed, model: Id, body: Activity) -> Message:
     """Start or stop a model, or its suggestions."""
-    with store.write() as connection:
+    with project.write() as connection:
         values = {"active": body.active, "suggest": body.suggest, "problem": ""}
-        existing(models.change_model(connection, number, model, **values), "model")
+        existing(models.change_model(connection, project.number, model, **values), "model")
     return Message(message="The model works." if body.active else "The model is stopped.")
 
 
 @router.get("/projects/{number}/routing")
-def routing(number: Id, _: Admin, store: Stored, cache: Cached) -> work.Routing:
+def routing(project: Managed) -> work.Routing:
     """What waits for people because a model is unsure, and what the model's share costs in quality."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        rows, sure = models.models_of(connection, number), models.confidences(connection, number)
-    return work.routing(records, rows, sure)
+    return work.routing(project.records(), project.load(models.models_of), project.load(models.confidences))
 
 
 @router.get("/labellings/{number}/suggestion")

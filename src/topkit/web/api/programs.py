@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 
 from topkit.data.errors import InputError
 from topkit.web import schedules, tokens, webhooks
-from topkit.web.guard import Admin, Someone, Stored, settings_of
-from topkit.web.lookup import existing, project_of
+from topkit.web.guard import Someone, Stored, settings_of
+from topkit.web.lookup import existing
+from topkit.web.managed import Managed
 from topkit.web.shapes import PROBLEMS, Body, Id, Key, Message, Name
 from topkit.web.tokens import Scope
 from topkit.web.webhooks import Event
@@ -112,55 +113,44 @@ def remove_token(token: Id, me: Someone, store: Stored) -> Message:
 
 
 @router.get("/projects/{number}/webhooks")
-def all_webhooks(number: Id, _: Admin, store: Stored) -> list[WebhookOut]:
+def all_webhooks(project: Managed) -> list[WebhookOut]:
     """The webhooks of a project."""
-    with store.read() as connection:
-        project_of(connection, number)
-        return [WebhookOut(**row) for row in webhooks.webhooks_of(connection, number)]
+    return [WebhookOut(**row) for row in project.load(webhooks.webhooks_of)]
 
 
 @router.post("/projects/{number}/webhooks", status_code=201)
-def add_webhook(number: Id, body: WebhookIn, _: Admin, store: Stored) -> NewWebhook:
+def add_webhook(project: Managed, body: WebhookIn) -> NewWebhook:
     """Add a webhook: events are sent to its URL, signed with its secret."""
-    with store.write() as connection:
-        project_of(connection, number)
-        webhook, secret = webhooks.add_webhook(connection, number, body.url, body.events)
+    with project.write() as connection:
+        webhook, secret = webhooks.add_webhook(connection, project.number, body.url, body.events)
     message = f"Copy the secret now, it is shown only once: {secret}"
     return NewWebhook(id=webhook, secret=secret, message=message)
 
 
 @router.delete("/projects/{number}/webhooks/{webhook}")
-def remove_webhook(number: Id, webhook: Id, _: Admin, store: Stored) -> Message:
+def remove_webhook(project: Managed, webhook: Id) -> Message:
     """Remove a webhook."""
-    with store.write() as connection:
-        existing(webhooks.remove_webhook(connection, number, webhook), "webhook")
-    return Message(message="The webhook was removed.")
+    return project.remove(webhooks.remove_webhook, webhook, "webhook")
 
 
 @router.get("/projects/{number}/schedules")
-def all_schedules(number: Id, _: Admin, store: Stored) -> list[ScheduleOut]:
+def all_schedules(project: Managed) -> list[ScheduleOut]:
     """The exports of a project on a schedule."""
-    with store.read() as connection:
-        project_of(connection, number)
-        names = ScheduleOut.model_fields
-        rows = schedules.schedules_of(connection, number)
-        return [ScheduleOut(**{name: row[name] for name in names}) for row in rows]
+    names, rows = ScheduleOut.model_fields, project.load(schedules.schedules_of)
+    return [ScheduleOut(**{name: row[name] for name in names}) for row in rows]
 
 
 @router.post("/projects/{number}/schedules", status_code=201)
-def add_schedule(number: Id, body: ScheduleIn, request: Request, _: Admin, store: Stored) -> Message:
+def add_schedule(project: Managed, body: ScheduleIn, request: Request) -> Message:
     """Write an export to the server's export folder every so many hours."""
     if settings_of(request).exports is None:
         raise InputError("the server has no folder for exports", "start it with --exports FOLDER")
-    with store.write() as connection:
-        project_of(connection, number)
-        schedules.add_schedule(connection, number, body.export, body.hours)
+    with project.write() as connection:
+        schedules.add_schedule(connection, project.number, body.export, body.hours)
     return Message(message="The export is on schedule; the first file is written at once.")
 
 
 @router.delete("/projects/{number}/schedules/{schedule}")
-def remove_schedule(number: Id, schedule: Id, _: Admin, store: Stored) -> Message:
+def remove_schedule(project: Managed, schedule: Id) -> Message:
     """Remove a schedule; files that were written stay."""
-    with store.write() as connection:
-        existing(schedules.remove_schedule(connection, number, schedule), "schedule")
-    return Message(message="The schedule was removed.")
+    return project.remove(schedules.remove_schedule, schedule, "schedule")

@@ -1,35 +1,36 @@
-"""Projects: settings, material, assignments."""
+"""Projects: settings, and assignments."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Form, Query, Response, UploadFile
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, Form, UploadFile
+from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from topkit.data.errors import InputError
-from topkit.reporting.words import counted
 from topkit.web import bundle
+from topkit.web.api.material import uploaded
 from topkit.web.assign import cyclic, overlapping
 from topkit.web.guard import Admin, Stored
-from topkit.web.imports import read_material, read_prior, read_topics
-from topkit.web.judging import ShownDocument, Tool
-from topkit.web.lookup import existing, project_of
+from topkit.web.judging import Tool
+from topkit.web.lookup import project_of
+from topkit.web.managed import Managed
 from topkit.web.project_file import read_project
-from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, LongText, Message, Name, Number, ProjectIn
+from topkit.web.shapes import (
+    PROBLEMS,
+    Body,
+    LongText,
+    Message,
+    Name,
+    Number,
+    ProjectIn,
+    ProjectState,
+)
 from topkit.web.store import labellings, lifecycle, people, projects
 from topkit.web.store.labellings import Assignment
-from topkit.web.store.pictures import pictures_of
-from topkit.web.viewing import document_response
 
 router = APIRouter(prefix="/api/projects", tags=["projects"], responses=PROBLEMS)
-ProjectState = Literal["active", "paused", "archived"]
 Numbers = Annotated[list[Number], Field(max_length=10_000)]
 
 
@@ -51,22 +52,10 @@ class ProjectChange(Body):
     state: ProjectState | None = None
 
 
-class TopicOut(BaseModel):
-    """A topic; with 0 candidates, all documents of the project will be judged."""
+class Deletion(Body):
+    """The name of the project, so that nobody deletes one by mistake."""
 
-    id: int
-    key: str
-    query: str
-    description: str
-    candidates: int
-    labellings: int
-
-
-class DocumentsOut(BaseModel):
-    """A part of the documents, without their texts."""
-
-    total: int
-    documents: list[ShownDocument]
+    name: Name
 
 
 class ByHand(Body):
@@ -94,20 +83,6 @@ class Assign(Body):
 
 def _project_out(connection: Connection, number: int) -> ProjectOut:
     return ProjectOut.model_validate(dict(project_of(connection, number)))
-
-
-@contextmanager
-def uploaded(file: UploadFile) -> Iterator[Path]:
-    """An upload as a temporary file; errors name the line, but not the path on the server."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "upload"
-        with path.open("wb") as stream:
-            shutil.copyfileobj(file.file, stream)
-        try:
-            yield path
-        except InputError as error:
-            line = "" if error.line is None else f"line {error.line}: "
-            raise InputError(line + error.problem, error.remedy) from None
 
 
 @router.get("")
@@ -138,130 +113,39 @@ def import_project(
 
 
 @router.get("/{number}")
-def one_project(number: Id, _: Admin, store: Stored) -> ProjectOut:
+def one_project(project: Managed) -> ProjectOut:
     """The settings of a project."""
-    with store.read() as connection:
-        return _project_out(connection, number)
+    return project.load(_project_out)
 
 
 @router.patch("/{number}")
-def change(number: Id, body: ProjectChange, _: Admin, store: Stored) -> ProjectOut:
+def change(project: Managed, body: ProjectChange) -> ProjectOut:
     """Rename, pause, archive or reactivate a project, or change its instructions."""
-    with store.write() as connection:
-        project_of(connection, number)
-        lifecycle.change_project(connection, number, body.model_dump(exclude_none=True))
-        return _project_out(connection, number)
+    with project.write() as connection:
+        lifecycle.change_project(connection, project.number, body.model_dump(exclude_none=True))
+        return _project_out(connection, project.number)
 
 
-# -- material ----------------------------------------------------------------------------------------------
-@router.get("/{number}/topics")
-def topics(number: Id, _: Admin, store: Stored) -> list[TopicOut]:
-    """The topics of a project."""
-    with store.read() as connection:
-        project_of(connection, number)
-        return [TopicOut.model_validate(dict(row)) for row in projects.topics_of(connection, number)]
-
-
-@router.post("/{number}/topics", status_code=201)
-def import_topics(number: Id, file: UploadFile, _: Admin, store: Stored) -> Message:
-    """Import topics: CSV, TSV or JSON Lines with id, query and description, TREC topics, or id<tab>query."""
-    with uploaded(file) as path:
-        imported = read_topics(path)
-        with store.write() as connection:
-            project_of(connection, number)
-            new = projects.add_topics(connection, number, imported)
-    return _imported("topics", new, len(imported))
-
-
-@router.get("/{number}/documents")
-def documents(
-    number: Id,
-    _: Admin,
-    store: Stored,
-    first: Annotated[int, Query(ge=0, le=LARGEST_NUMBER)] = 0,
-    count: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> DocumentsOut:
-    """The documents of a project."""
-    with store.read() as connection:
-        project_of(connection, number)
-        total, rows = projects.documents_of(connection, number, first, count)
-    return DocumentsOut.model_validate({"total": total, "documents": [dict(row) for row in rows]})
-
-
-@router.post("/{number}/documents", status_code=201)
-def import_documents(
-    number: Id,
-    file: UploadFile,
-    _: Admin,
-    store: Stored,
-    format_name: Annotated[
-        Literal["jsonl", "csv", "tsv", "trec", "cranfield"] | None, Form(alias="format")
-    ] = None,
-) -> Message:
-    """Import documents: JSON Lines, CSV or TSV (id, title, text or html or url, topic), or a TREC corpus."""
-    with uploaded(file) as path:
-        name = (file.filename or "").lower()
-        ending = next(
-            (form for form in ("jsonl", "csv", "tsv") if name.removesuffix(".gz").endswith(form)), None
-        )
-        imported = read_material(path, format_name or ending)
-        with store.write() as connection:
-            project_of(connection, number)
-            new = projects.add_documents(connection, number, imported)
-            late = projects.documents_never_judged(connection, number)
-    message = _imported("documents", new, len(imported))
-    if late:
-        message.message += (
-            f" {counted(late, 'document')} will not be judged: every topic already has its documents."
-            " To have them judged, make a new topic."
-        )
-    return message
-
-
-@router.get("/{number}/documents/{document}", response_class=Response)
-def view(number: Id, document: Id, _: Admin, store: Stored) -> Response:
-    """A document of the project as a page without scripts."""
-    with store.read() as connection:
-        row = projects.get_document(connection, document)
-        in_project = row if row is not None and row["project"] == number else None
-        return document_response(existing(in_project, "document"), "", pictures_of(connection, number))
-
-
-@router.post("/{number}/run", status_code=201)
-def import_run(
-    number: Id,
-    file: UploadFile,
-    _: Admin,
-    store: Stored,
-    depth: Annotated[int, Form(ge=1, le=10_000)] = 50,
-) -> Message:
-    """Import a TREC run: the first documents of each topic are its candidates, in the order of the run."""
-    with uploaded(file) as path:
-        ranked = read_prior(path, depth)
-        with store.write() as connection:
-            project_of(connection, number)
-            topic_keys = {row["key"] for row in projects.topics_of(connection, number)}
-            used = {key: keys for key, keys in ranked.items() if key in topic_keys}
-            if not used:
-                raise InputError("the run contains none of the topics", "check that the ids are the same")
-            added = projects.add_candidates(connection, number, used, prior=True)
-    return Message(
-        message=f"Prior ranking for {counted(len(used), 'topic')}; {counted(added, 'candidate')} added."
-    )
+@router.delete("/{number}")
+def delete_project(project: Managed, body: Deletion) -> Message:
+    """Delete a project with its topics, documents and judgments. Its name must be given."""
+    with project.write() as connection:
+        lifecycle.delete_project(connection, project.number, body.name)
+    return Message(message=f"The project {body.name!r} was deleted.")
 
 
 # -- assignments -------------------------------------------------------------------------------------------
 @router.post("/{number}/assignments", status_code=201)
-def assign(number: Id, body: Assign, _: Admin, store: Stored) -> Message:
+def assign(project: Managed, body: Assign) -> Message:
     """Assign topics to assessors. Earlier assignments stay."""
-    with store.write() as connection:
-        settings = project_of(connection, number)
+    with project.write() as connection:
+        settings = project_of(connection, project.number)
         tools = ["pairs", "grades"] if settings["tools"] == "both" else [settings["tools"]]
-        assignments = _planned(connection, number, body, tools)
+        assignments = _planned(connection, project.number, body, tools)
         if any(assignment.tool not in tools for assignment in assignments):
             raise InputError("the project does not use that tool", f"choose {' or '.join(tools)}")
-        new = labellings.assign(connection, number, assignments)
-    return _imported("labellings", new, len(assignments))
+        new = labellings.assign(connection, project.number, assignments)
+    return Message(message=f"Labellings: {new} new, {len(assignments) - new} already there.")
 
 
 def _planned(connection: Connection, number: int, body: Assign, tools: list[str]) -> list[Assignment]:
@@ -282,7 +166,3 @@ def _planned(connection: Connection, number: int, body: Assign, tools: list[str]
     if len(tools) < 2:
         raise InputError("a cyclic assignment needs a project with both tools", "choose overlap")
     return cyclic(topics, assessors)
-
-
-def _imported(what: str, new: int, total: int) -> Message:
-    return Message(message=f"{what.capitalize()}: {new} new, {total - new} already there.")

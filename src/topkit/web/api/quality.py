@@ -9,10 +9,11 @@ from fastapi import APIRouter, Query, UploadFile
 from pydantic import BaseModel, Field
 
 from topkit.web import audit_log, dashboard
-from topkit.web.api.projects import uploaded
+from topkit.web.api.material import uploaded
 from topkit.web.gold_files import read_gold
-from topkit.web.guard import Admin, Cached, Stored
-from topkit.web.lookup import existing, project_of, project_records, topic_of
+from topkit.web.guard import Admin, Stored
+from topkit.web.lookup import existing, topic_of
+from topkit.web.managed import Managed
 from topkit.web.shapes import LARGEST_NUMBER, PROBLEMS, Body, Id, Key, LongText, Message
 from topkit.web.store import quality
 from topkit.web.store.quality import GoldRow
@@ -110,83 +111,72 @@ class AuditOut(BaseModel):
 
 # -- gold questions ----------------------------------------------------------------------------------------
 @router.get("/projects/{number}/gold")
-def gold_questions(number: Id, _: Admin, store: Stored) -> list[GoldOut]:
+def gold_questions(project: Managed) -> list[GoldOut]:
     """The gold questions of a project."""
-    with store.read() as connection:
-        project_of(connection, number)
-        rows = quality.gold_of(connection, number)
+    rows = project.load(quality.gold_of)
     names = set(GoldOut.model_fields) - {"topic"}
     return [GoldOut(topic=row["topic_key"], **{name: row[name] for name in names}) for row in rows]
 
 
 @router.post("/projects/{number}/gold", status_code=201)
-def add_gold(number: Id, body: GoldIn, me: Admin, store: Stored) -> Message:
+def add_gold(project: Managed, body: GoldIn) -> Message:
     """Add a gold question. One with the same documents gets the new answer."""
-    with store.write() as connection:
-        project_of(connection, number)
-        quality.add_gold(connection, number, [GoldRow(**body.model_dump())], me.name)
+    with project.write() as connection:
+        quality.add_gold(connection, project.number, [GoldRow(**body.model_dump())], project.admin)
     return Message(message="The gold question was saved.")
 
 
 @router.post("/projects/{number}/gold/import", status_code=201)
-def import_gold(number: Id, file: UploadFile, me: Admin, store: Stored) -> Message:
+def import_gold(project: Managed, file: UploadFile) -> Message:
     """Import gold questions: CSV with the columns topic, a, b, answer and, optionally, note."""
     with uploaded(file) as path:
         rows = read_gold(path)
-        with store.write() as connection:
-            project_of(connection, number)
-            new = quality.add_gold(connection, number, rows, me.name)
+        with project.write() as connection:
+            new = quality.add_gold(connection, project.number, rows, project.admin)
     return Message(message=f"Gold questions: {new} new, {len(rows) - new} changed.")
 
 
 @router.delete("/projects/{number}/gold/{gold}")
-def remove_gold(number: Id, gold: Id, _: Admin, store: Stored) -> Message:
+def remove_gold(project: Managed, gold: Id) -> Message:
     """Remove a gold question. Answers to it no longer count for accuracy."""
-    with store.write() as connection:
-        existing(quality.remove_gold(connection, number, gold), "gold question")
-    return Message(message="The gold question was removed.")
+    return project.remove(quality.remove_gold, gold, "gold question")
 
 
 @router.put("/projects/{number}/gold-rate")
-def set_rate(number: Id, body: Rate, _: Admin, store: Stored) -> Message:
+def set_rate(project: Managed, body: Rate) -> Message:
     """Set which share of the questions are gold questions."""
-    with store.write() as connection:
-        project_of(connection, number)
-        quality.set_gold_rate(connection, number, body.rate)
+    with project.write() as connection:
+        quality.set_gold_rate(connection, project.number, body.rate)
     return Message(message=f"{100 * body.rate:g} % of the questions are gold questions.")
 
 
 @router.get("/projects/{number}/gold-scores")
-def gold_scores(number: Id, _: Admin, store: Stored, cache: Cached) -> GoldReport:
+def gold_scores(project: Managed) -> GoldReport:
     """The accuracy of each assessor on gold questions over time, and the wrong answers."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        questions = quality.gold_by_topic(connection, number)
-    scores, mistakes = dashboard.gold_scores(records, questions)
+    scores, mistakes = dashboard.gold_scores(project.records(), project.load(quality.gold_by_topic))
     return GoldReport(scores=scores, mistakes=mistakes)
 
 
 # -- adjudication ------------------------------------------------------------------------------------------
 @router.get("/projects/{number}/decisions")
-def decisions(number: Id, _: Admin, store: Stored) -> list[DecisionOut]:
+def decisions(project: Managed) -> list[DecisionOut]:
     """All decisions, also those that were replaced or withdrawn later."""
-    with store.read() as connection:
-        project_of(connection, number)
-        return [DecisionOut(**row) for row in quality.adjudications_of(connection, number)]
+    return [DecisionOut(**row) for row in project.load(quality.adjudications_of)]
 
 
 @router.post("/projects/{number}/topics/{topic}/decisions", status_code=201)
-def decide(number: Id, topic: Id, body: DecisionIn, me: Admin, store: Stored) -> Message:
+def decide(project: Managed, topic: Id, body: DecisionIn) -> Message:
     """Settle a pair of documents. The top k of the topic follows the decision."""
-    with store.write() as connection:
-        row = topic_of(connection, number, topic)
-        pair, why = (body.a, body.b), (me.name, body.reason.strip())
+    with project.write() as connection:
+        row = topic_of(connection, project.number, topic)
+        pair, why = (body.a, body.b), (project.admin, body.reason.strip())
         quality.adjudicate(connection, topic, pair, body.verdict, why)
-        content = {"topic": row["key"], "documents": list(pair), "verdict": body.verdict, "person": me.name}
-        enqueue(connection, number, "decision.made", {**content, "reason": body.reason.strip()})
+        content = {"topic": row["key"], "documents": list(pair), "verdict": body.verdict}
+        content |= {"person": project.admin, "reason": body.reason.strip()}
+        enqueue(connection, project.number, "decision.made", content)
         if body.gold and body.verdict != "open":
             question = GoldRow(row["key"], body.a, body.b, body.verdict, body.reason.strip())
-            quality.add_gold(connection, number, [question], me.name)
+            quality.add_gold(connection, project.number, [question], project.admin)
     return Message(
         message="The decision was withdrawn." if body.verdict == "open" else "The pair is settled."
     )
@@ -194,24 +184,22 @@ def decide(number: Id, topic: Id, body: DecisionIn, me: Admin, store: Stored) ->
 
 # -- times and remarks -------------------------------------------------------------------------------------
 @router.get("/projects/{number}/outliers")
-def outliers(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboard.UnusualTime]:
+def outliers(project: Managed) -> list[dashboard.UnusualTime]:
     """Judgments that were unusually fast or slow for their assessor, the most unusual first."""
-    return dashboard.unusual_times(project_records(store, number, cache))
+    return dashboard.unusual_times(project.records())
 
 
 @router.get("/projects/{number}/remarks")
-def remarks(number: Id, _: Admin, store: Stored) -> list[RemarkOut]:
+def remarks(project: Managed) -> list[RemarkOut]:
     """The flags and comments of assessors, open ones first."""
-    with store.read() as connection:
-        project_of(connection, number)
-        return [RemarkOut(**row) for row in quality.remarks_of(connection, number)]
+    return [RemarkOut(**row) for row in project.load(quality.remarks_of)]
 
 
 @router.post("/projects/{number}/remarks/{remark}/resolve")
-def resolve(number: Id, remark: Id, me: Admin, store: Stored) -> Message:
+def resolve(project: Managed, remark: Id) -> Message:
     """Mark a remark as dealt with."""
-    with store.write() as connection:
-        existing(quality.resolve_remark(connection, number, remark, me.name), "open remark")
+    with project.write() as connection:
+        existing(quality.resolve_remark(connection, project.number, remark, project.admin), "open remark")
     return Message(message="The remark was marked as dealt with.")
 
 

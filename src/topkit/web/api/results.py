@@ -12,8 +12,8 @@ from starlette.background import BackgroundTask
 
 from topkit.web import bundle, dashboard, live
 from topkit.web.exports import EXPORTS
-from topkit.web.guard import Admin, Cached, Stored
-from topkit.web.lookup import project_of, project_records, topic_of
+from topkit.web.lookup import topic_of
+from topkit.web.managed import Managed
 from topkit.web.shapes import PROBLEMS, Id
 from topkit.web.store import quality
 
@@ -24,88 +24,81 @@ ExportName = Literal[
 
 
 @router.get("/progress")
-def progress(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboard.LabellingProgress]:
+def progress(project: Managed) -> list[dashboard.LabellingProgress]:
     """The progress of every labelling."""
-    return dashboard.progress(project_records(store, number, cache))
+    return dashboard.progress(project.records())
 
 
 @router.get("/glance")
-def glance(number: Id, _: Admin, store: Stored, cache: Cached) -> dashboard.Glance:
+def glance(project: Managed) -> dashboard.Glance:
     """The state of the project at a glance, with a forecast."""
-    return dashboard.glance(project_records(store, number, cache))
+    return dashboard.glance(project.records())
 
 
 @router.get("/live", response_class=StreamingResponse)
-async def live_state(number: Id, _: Admin, request: Request, store: Stored, cache: Cached) -> Response:
+async def live_state(project: Managed, request: Request) -> Response:
     """The state of the project as server-sent events ("glance"), whenever somebody has judged."""
-    with store.read() as connection:
-        project_of(connection, number)
+    project.check()
 
     def stopping() -> bool:
         server = getattr(request.app.state, "server", None)
         return server is not None and bool(server.should_exit)
 
-    stream = live.events(store, number, cache, stopping)
+    stream = live.events(project.store, project.number, project.cache, stopping)
     return StreamingResponse(stream, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
 @router.get("/pace")
-def pace(number: Id, _: Admin, store: Stored, cache: Cached) -> dashboard.Pace:
+def pace(project: Managed) -> dashboard.Pace:
     """How long judgments take."""
-    return dashboard.pace(project_records(store, number, cache))
+    return dashboard.pace(project.records())
 
 
 @router.get("/agreement")
-def agreement(number: Id, _: Admin, store: Stored, cache: Cached) -> dashboard.AgreementReport:
+def agreement(project: Managed) -> dashboard.AgreementReport:
     """How far assessors agree."""
-    return dashboard.agreement_report(project_records(store, number, cache))
+    return dashboard.agreement_report(project.records())
 
 
 @router.get("/disagreements")
-def disagreements(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboard.Disagreement]:
+def disagreements(project: Managed) -> list[dashboard.Disagreement]:
     """Pairs of documents on which assessors disagree."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        decisions = quality.adjudications_of(connection, number)
-    return dashboard.disagreements(records, decisions)
+    return dashboard.disagreements(project.records(), project.load(quality.adjudications_of))
 
 
 @router.get("/agreement/topics")
-def agreement_by_topic(number: Id, _: Admin, store: Stored, cache: Cached) -> list[dashboard.GroupAgreement]:
+def agreement_by_topic(project: Managed) -> list[dashboard.GroupAgreement]:
     """How far assessors agree on each topic, the lowest agreement first."""
-    return dashboard.agreement_by_topic(project_records(store, number, cache))
+    return dashboard.agreement_by_topic(project.records())
 
 
 @router.get("/agreement/assessors")
-def agreement_by_assessors(
-    number: Id, _: Admin, store: Stored, cache: Cached
-) -> list[dashboard.GroupAgreement]:
+def agreement_by_assessors(project: Managed) -> list[dashboard.GroupAgreement]:
     """How far every two assessors agree, the lowest agreement first."""
-    return dashboard.agreement_by_assessors(project_records(store, number, cache))
+    return dashboard.agreement_by_assessors(project.records())
 
 
 @router.get("/topics/{topic}/top")
-def top(number: Id, topic: Id, _: Admin, store: Stored, cache: Cached) -> dashboard.Evidence:
+def top(project: Managed, topic: Id) -> dashboard.Evidence:
     """The present top k of a topic with its evidence."""
-    with store.read() as connection:
-        topic_of(connection, number, topic)
-    return dashboard.evidence(project_records(store, number, cache, topic_id=topic))
+    with project.read() as connection:
+        topic_of(connection, project.number, topic)
+    return dashboard.evidence(project.records(topic_id=topic))
 
 
 @router.get("/exports/{export}", response_class=FileResponse)
-def export(number: Id, export: ExportName, _: Admin, store: Stored, cache: Cached) -> Response:
+def export(project: Managed, export: ExportName) -> Response:
     """A file with the present judgments; ``project`` contains everything and can be imported."""
     folder = tempfile.TemporaryDirectory()
     try:
         if export == "project":
             name, path = "project.jsonl", Path(folder.name) / "project.jsonl"
-            with store.read() as connection:
-                project_of(connection, number)
-                bundle.write_project(connection, number, path)
+            with project.read() as connection:
+                bundle.write_project(connection, project.number, path)
         else:
             export_format = EXPORTS[export]
             name, path = export_format.file, Path(folder.name) / export_format.file
-            records = project_records(store, number, cache, dropped=export_format.dropped)
+            records = project.records(dropped=export_format.dropped)
             export_format.write(records, path)
     except Exception:
         folder.cleanup()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from topkit.web.judging import PlacedDocument
+from topkit.web.judging import PlacedDocument, counted_answers
 from topkit.web.records import Record, judgments_of, top_of
 
 
@@ -17,6 +17,10 @@ class TopDocument(PlacedDocument):
     lost: int
     grades: list[int]
     in_top_of: int
+    version: int
+    """How often the text was changed under existing judgments, plus one."""
+    earlier: int
+    """How many of the judgments saw an earlier version."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,19 @@ def evidence(records: list[Record]) -> Evidence:
                 lost=sum(p.winner is not None and p.winner != item for p in comparisons),
                 grades=[int(grade.grade) for grade in judgments.grades if grade.doc == item],
                 in_top_of=sum(item in result.order for result in results),
+                version=1 + len(records[0].document_changes.get(item, ())),
+                earlier=_saw_earlier_version(records, item),
             )
         )
     return Evidence(len(results), rows, list(top.tied_out), sorted(top.bad))
+
+
+def _saw_earlier_version(records: list[Record], key: str) -> int:
+    """How many judgments that count are about an earlier text of the document."""
+    changes = len(records[0].document_changes.get(key, ()))
+    return sum(
+        record.document_version(judgment, key) <= changes
+        for record in records
+        for judgment in counted_answers(record.log)
+        if key in (judgment.a, judgment.b)
+    )

@@ -68,7 +68,9 @@ class AssessorPace:
     tool: Tool
     judgments: int
     median: float
+    """Active seconds per judgment."""
     minutes: float
+    """Active minutes in total."""
 
 
 @dataclass(frozen=True)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.web import dashboard
 from topkit.web.auth import invitation_path
-from topkit.web.guard import AdminVisit, Cached, Stored
-from topkit.web.lookup import project_of, project_records, topic_of
-from topkit.web.pages.render import page
-from topkit.web.shapes import LARGEST_NUMBER, Id
+from topkit.web.guard import AdminVisit, Stored
+from topkit.web.lookup import topic_of
+from topkit.web.managed import Managed
+from topkit.web.pages.lists import listed
+from topkit.web.pages.render import page, project_page
+from topkit.web.shapes import Id
 from topkit.web.store import labellings, people, projects
+from topkit.web.store.pictures import LARGEST_PICTURE, picture_names
+from topkit.web.store.versions import TOPICS, versions_of
 
 router = APIRouter()
 FIRST_DOCUMENTS = 20
 """Documents listed on the page of the material."""
 ROWS = 50
 """Topics or labellings per page."""
-First = Annotated[int, Query(ge=0, le=LARGEST_NUMBER)]
 
 
 @router.get("/people")
@@ -42,61 +44,56 @@ def new(request: Request, visit: AdminVisit) -> Response:
 
 
 @router.get("/projects/{number}/material")
-def material(request: Request, number: Id, visit: AdminVisit, store: Stored, first: First = 0) -> Response:
-    """Import topics, documents and a run; assign topics."""
-    with store.read() as connection:
-        row, topics = project_of(connection, number), projects.topics_of(connection, number)
-        total_documents, documents = projects.documents_of(connection, number, 0, FIRST_DOCUMENTS)
-        assessors = [person for person in people.everyone(connection) if person.active]
-        never_judged = projects.documents_never_judged(connection, number)
-    return page(
+def material(request: Request, project: Managed) -> Response:
+    """Import topics, documents, pictures and a run; assign topics."""
+    topics = project.load(projects.topics_of)
+    with project.read() as connection:
+        total_documents, documents = projects.documents_of(connection, project.number, 0, FIRST_DOCUMENTS)
+        assessors = _active_people(connection)
+    return project_page(
         request,
         "material.html",
-        visit,
-        project=row,
-        never_judged=never_judged,
-        first=first,
-        count=ROWS,
+        project,
         topics=topics,
+        listing=listed(request, topics, search=lambda row: f"{row['key']} {row['query']}", size=ROWS),
         total_documents=total_documents,
         documents=documents,
+        never_judged=project.load(projects.documents_never_judged),
+        pictures=project.load(picture_names),
+        largest_picture=LARGEST_PICTURE >> 20,
         assessors=assessors,
     )
 
 
 @router.get("/projects/{number}/settings")
-def settings(request: Request, number: Id, visit: AdminVisit, store: Stored, first: First = 0) -> Response:
+def settings(request: Request, project: Managed) -> Response:
     """Rename, pause, archive or delete the project; take work back or give it to somebody else."""
-    with store.read() as connection:
-        row, work = project_of(connection, number), labellings.labellings_of(connection, project_id=number)
-        assessors = [person for person in people.everyone(connection) if person.active]
-    return page(
-        request,
-        "project_settings.html",
-        visit,
-        project=row,
-        work=work[first : first + ROWS],
-        total=len(work),
-        first=first,
-        count=ROWS,
-        assessors=assessors,
-    )
+    with project.read() as connection:
+        rows = labellings.labellings_of(connection, project_id=project.number)
+        assessors = _active_people(connection)
+
+    def words(row: RowMapping) -> str:
+        return f"{row['topic_key']} {row['query']} {row['assessor']}"
+
+    work = listed(request, rows, search=words, size=ROWS)
+    return project_page(request, "project_settings.html", project, work=work, assessors=assessors)
+
+
+def _active_people(connection: Connection) -> list[people.Person]:
+    return [person for person in people.everyone(connection) if person.active]
 
 
 @router.get("/projects/{number}/topics/{topic}")
-def topic(
-    request: Request, number: Id, topic: Id, visit: AdminVisit, store: Stored, cache: Cached
-) -> Response:
+def topic(request: Request, project: Managed, topic: Id) -> Response:
     """The present top k of a topic with its evidence."""
-    records = project_records(store, number, cache, topic_id=topic)
-    with store.read() as connection:
-        project_row, topic_row = project_of(connection, number), topic_of(connection, number, topic)
-        versions = projects.versions_of(connection, topic)
-    return page(
+    records = project.records(topic_id=topic)
+    with project.read() as connection:
+        topic_row = topic_of(connection, project.number, topic)
+        versions = versions_of(connection, TOPICS, topic)
+    return project_page(
         request,
         "topic.html",
-        visit,
-        project=project_row,
+        project,
         topic=topic_row,
         versions=versions,
         evidence=dashboard.evidence(records),

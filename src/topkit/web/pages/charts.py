@@ -62,12 +62,25 @@ def histogram(ends: Sequence[int], counts: Sequence[int]) -> Markup:
     return Markup(f"{head}{''.join(parts)}</svg>")  # noqa: S704 - only numbers
 
 
+def _label_places(ends: Sequence[float], apart: float = 16.0) -> list[float]:
+    """Heights for the labels of lines that end at these heights: in the same order, and not on each other.
+
+    >>> _label_places([10.0, 40.0, 12.0])
+    [10.0, 42.0, 26.0]
+    """
+    places = [0.0] * len(ends)
+    free = -apart
+    for i in sorted(range(len(ends)), key=lambda i: ends[i]):
+        free = places[i] = max(ends[i], free + apart)
+    return places
+
+
 def lines(rows: Mapping[str, Sequence[float]]) -> Markup:
-    """One line per row: shares from 0 to 1 over the number of answers, each with its name at the end."""
+    """One line per row: shares from 0 to 1 over the number of answers, with their names at the right."""
     longest = max((len(values) for values in rows.values()), default=0)
     if not longest:
         return Markup("")
-    height, left, width = 140, 52, WIDTH - 142
+    height, left, width = 140, 52, WIDTH - 182
     parts = []
     for share in (0.0, 0.5, 1.0):
         y = round(10 + height * (1 - share), 1)
@@ -75,7 +88,8 @@ def lines(rows: Mapping[str, Sequence[float]]) -> Markup:
             f'<line class="rail" x1="{left}" y1="{y}" x2="{left + width}" y2="{y}"/>'
             f'<text class="name" x="{left - 6}" y="{y + 4}">{100 * share:.0f} %</text>'
         )
-    for i, (name, values) in enumerate(rows.items()):
+    places = _label_places([10 + height * (1 - values[-1]) for values in rows.values()])
+    for i, ((name, values), place) in enumerate(zip(rows.items(), places, strict=True)):
         step = width / max(1, longest - 1)
         points = [(left + step * n, 10 + height * (1 - value)) for n, value in enumerate(values)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
@@ -84,10 +98,12 @@ def lines(rows: Mapping[str, Sequence[float]]) -> Markup:
         parts.append(
             f'<g class="line line-{i % 6}"><polyline points="{path}"/>'
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
-            f'<text x="{x + 7:.1f}" y="{y + 4:.1f}">{escape(short)}</text></g>'
+            f'<line x1="{left + width + 8}" y1="{place:.1f}" x2="{left + width + 20}" y2="{place:.1f}"/>'
+            f'<text x="{left + width + 25}" y="{place + 4:.1f}">{escape(short)}</text></g>'
         )
     said = "; ".join(f"{escape(name)}: {100 * values[-1]:.0f} %" for name, values in rows.items())
-    head = f'<svg class="chart" role="img" viewBox="0 0 {WIDTH} {height + 24}" aria-label="{said}">'
+    bottom = round(max(height, *places)) + 24
+    head = f'<svg class="chart" role="img" viewBox="0 0 {WIDTH} {bottom}" aria-label="{said}">'
     return Markup(f"{head}{''.join(parts)}</svg>")  # noqa: S704 - every name is escaped above
 
 

@@ -6,29 +6,24 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from topkit.web import models as work
-from topkit.web.guard import AdminVisit, Cached, Stored, settings_of
-from topkit.web.lookup import project_of, project_records
+from topkit.web.guard import settings_of
+from topkit.web.managed import Managed
 from topkit.web.pages.lists import listed
-from topkit.web.pages.render import page
-from topkit.web.shapes import Id
+from topkit.web.pages.render import project_page
 from topkit.web.store import models
 
 router = APIRouter()
 
 
 @router.get("/projects/{number}/models")
-def project_models(request: Request, number: Id, visit: AdminVisit, store: Stored, cache: Cached) -> Response:
+def project_models(request: Request, project: Managed) -> Response:
     """The models of a project, what they cost, and their answers that people should check."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        project = project_of(connection, number)
-        rows, sure = models.models_of(connection, number), models.confidences(connection, number)
-    found = work.routing(records, rows, sure)
-    return page(
+    rows = project.load(models.models_of)
+    found = work.routing(project.records(), rows, project.load(models.confidences))
+    return project_page(
         request,
         "models.html",
-        visit,
-        project=project,
+        project,
         models=rows,
         statement=found.statement,
         waiting=listed(request, found.waiting, size=10, search=lambda row: f"{row.topic_key} {row.query}"),

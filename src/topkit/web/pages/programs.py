@@ -6,12 +6,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from topkit.web import schedules, tokens, webhooks
-from topkit.web.exports import EXPORTS
-from topkit.web.guard import AdminVisit, SomeoneVisit, Stored, settings_of
-from topkit.web.lookup import project_of
+from topkit.web.guard import SomeoneVisit, Stored, settings_of
+from topkit.web.managed import Managed
 from topkit.web.pages.lists import listed
-from topkit.web.pages.render import page
-from topkit.web.shapes import Id
+from topkit.web.pages.render import page, project_page
 
 router = APIRouter()
 
@@ -25,20 +23,14 @@ def my_tokens(request: Request, visit: SomeoneVisit, store: Stored) -> Response:
 
 
 @router.get("/projects/{number}/programs")
-def programs(request: Request, number: Id, visit: AdminVisit, store: Stored) -> Response:
+def programs(request: Request, project: Managed) -> Response:
     """Webhooks and scheduled exports of a project."""
-    with store.read() as connection:
-        project = project_of(connection, number)
-        hooks = webhooks.webhooks_of(connection, number)
-        planned = schedules.schedules_of(connection, number)
-    return page(
+    return project_page(
         request,
         "programs.html",
-        visit,
-        project=project,
-        webhooks=hooks,
-        schedules=planned,
+        project,
+        webhooks=project.load(webhooks.webhooks_of),
+        schedules=project.load(schedules.schedules_of),
         events=webhooks.EVENTS,
-        exports=EXPORTS,
         folder=settings_of(request).exports,
     )

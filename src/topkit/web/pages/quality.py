@@ -10,40 +10,34 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from topkit.web import audit_log, dashboard
-from topkit.web.guard import AdminVisit, Cached, Stored
-from topkit.web.lookup import project_of, project_records
+from topkit.web.guard import AdminVisit, Stored
+from topkit.web.managed import Managed, ManagedProject
 from topkit.web.pages.charts import lines
 from topkit.web.pages.lists import listed, stored_listing
-from topkit.web.pages.render import page
-from topkit.web.shapes import LARGEST_NUMBER, Id
+from topkit.web.pages.render import page, project_page
+from topkit.web.shapes import LARGEST_NUMBER
 from topkit.web.store import projects, quality
 
 router = APIRouter()
 
 
 @router.get("/projects/{number}/quality")
-def project_quality(
-    request: Request, number: Id, visit: AdminVisit, store: Stored, cache: Cached
-) -> Response:
+def project_quality(request: Request, project: Managed) -> Response:
     """Gold questions with the accuracy of assessors, unusual times, and remarks."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        project = project_of(connection, number)
-        gold = quality.gold_of(connection, number)
-        questions = quality.gold_by_topic(connection, number)
-        remarks = quality.remarks_of(connection, number)
-        topics = projects.topics_of(connection, number)
-    scores, mistakes = dashboard.gold_scores(records, questions)
-    return page(
+    records, remarks = project.records(), project.load(quality.remarks_of)
+    scores, mistakes = dashboard.gold_scores(records, project.load(quality.gold_by_topic))
+    return project_page(
         request,
         "quality.html",
-        visit,
-        project=project,
-        topics=topics,
+        project,
+        topics=project.load(projects.topics_of),
         scores=scores,
         chart=lines({score.assessor: score.moving for score in scores}),
         gold=listed(
-            request, gold, name="gold-", search=lambda row: f"{row['topic_key']} {row['a']} {row['b']}"
+            request,
+            project.load(quality.gold_of),
+            name="gold-",
+            search=lambda row: f"{row['topic_key']} {row['a']} {row['b']}",
         ),
         mistakes=listed(request, mistakes, name="mistakes-"),
         outliers=listed(
@@ -57,33 +51,23 @@ def project_quality(
 
 @router.get("/projects/{number}/adjudication")
 def adjudication(
-    request: Request,
-    number: Id,
-    visit: AdminVisit,
-    store: Stored,
-    cache: Cached,
-    show: Annotated[str, Query(max_length=20)] = "open",
+    request: Request, project: Managed, show: Annotated[str, Query(max_length=20)] = "open"
 ) -> Response:
     """The queue of disagreements, and the decisions so far."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        project = project_of(connection, number)
-        decisions = quality.adjudications_of(connection, number)
-    rows = dashboard.disagreements(records, decisions)
+    rows = disagreements_of(project)
     settled = sum(row.settled is not None for row in rows)
     counts = {"open": len(rows) - settled, "settled": settled, "all": len(rows)}
     chosen = show if show in counts else "open"
     shown = [row for row in rows if chosen == "all" or (row.settled is not None) == (chosen == "settled")]
     listing = listed(request, shown, search=_words, sorts={"topic": lambda row: row.topic_key}, size=10)
-    return page(
-        request,
-        "adjudication.html",
-        visit,
-        project=project,
-        disagreements=listing,
-        counts=counts,
-        show=chosen,
+    return project_page(
+        request, "adjudication.html", project, disagreements=listing, counts=counts, show=chosen
     )
+
+
+def disagreements_of(project: ManagedProject) -> list[dashboard.Disagreement]:
+    """Pairs of documents on which assessors disagree, with the decisions about them."""
+    return dashboard.disagreements(project.records(), project.load(quality.adjudications_of))
 
 
 def _words(row: dashboard.Disagreement) -> str:

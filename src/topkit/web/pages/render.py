@@ -14,6 +14,9 @@ from fastapi.templating import Jinja2Templates
 from jinja2.ext import Extension
 
 from topkit.version import __version__
+from topkit.web.exports import EXPORTS
+from topkit.web.lookup import project_of
+from topkit.web.managed import ManagedProject
 from topkit.web.pages.translate import ENGLISH, environment, language_of
 from topkit.web.store.people import Visit
 
@@ -52,7 +55,7 @@ def _templates(language: str) -> Jinja2Templates:
     env = environment(language)
     env.add_extension(_Paths)
     env.filters.update(percent=_percent, moment=_moment)
-    env.globals.update(version=__version__)
+    env.globals.update(version=__version__, exports=EXPORTS)
     return Jinja2Templates(env=env)
 
 
@@ -70,6 +73,13 @@ def page(request: Request, name: str, visit: Visit | None, status: int = 200, **
     templates = _templates(language_of(request).code)
     shared = {"me": me, "csrf": csrf, "root": request.scope.get("root_path", "")}
     return templates.TemplateResponse(request, name, {**shared, **values}, status)
+
+
+def project_page(request: Request, name: str, project: ManagedProject, **values: Any) -> Response:
+    """Render a page about a project; its row is the value ``project``. Status 404 if it does not exist."""
+    with project.store.read() as connection:
+        row = project_of(connection, project.number)
+    return page(request, name, project.visit, project=row, **values)
 
 
 def redirect(request: Request, path: str) -> Response:

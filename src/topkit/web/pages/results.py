@@ -6,26 +6,20 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from topkit.web import dashboard
-from topkit.web.exports import EXPORTS
-from topkit.web.guard import AdminVisit, Cached, Stored
-from topkit.web.lookup import project_of, project_records
+from topkit.web.managed import Managed
 from topkit.web.pages.charts import bars, histogram
 from topkit.web.pages.lists import listed
-from topkit.web.pages.render import page
-from topkit.web.shapes import Id
-from topkit.web.store import projects, quality
+from topkit.web.pages.quality import disagreements_of
+from topkit.web.pages.render import project_page
+from topkit.web.store import projects
 
 router = APIRouter()
 
 
 @router.get("/projects/{number}")
-def project(request: Request, number: Id, visit: AdminVisit, store: Stored, cache: Cached) -> Response:
+def results(request: Request, project: Managed) -> Response:
     """The dashboard of a project: progress and pace with plots."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        row = project_of(connection, number)
-        topics = projects.topics_of(connection, number)
-        total_documents, _ = projects.documents_of(connection, number, 0, 1)
+    records = project.records()
     pace = dashboard.pace(records)
     plots = {
         "topics": bars(dashboard.summary(records, "topic_key")),
@@ -44,29 +38,23 @@ def project(request: Request, number: Id, visit: AdminVisit, store: Stored, cach
             "status": lambda row: row.done,
         },
     )
-    return page(
+    return project_page(
         request,
         "project.html",
-        visit,
-        project=row,
-        topics=topics,
-        total_documents=total_documents,
+        project,
+        topics=project.load(projects.topics_of),
+        total_documents=project.load(projects.count_documents),
         pace=pace,
         plots=plots,
         progress=labellings,
-        exports=EXPORTS,
         card=dashboard.glance(records),
     )
 
 
 @router.get("/projects/{number}/agreement")
-def agreement(request: Request, number: Id, visit: AdminVisit, store: Stored, cache: Cached) -> Response:
+def agreement(request: Request, project: Managed) -> Response:
     """How far assessors agree: in total, on each topic, and every two of them."""
-    records = project_records(store, number, cache)
-    with store.read() as connection:
-        row = project_of(connection, number)
-        decisions = quality.adjudications_of(connection, number)
-    contested = dashboard.disagreements(records, decisions)
+    records, contested = project.records(), disagreements_of(project)
     sorts = {
         "name": lambda group: group.name,
         "compared": lambda group: group.compared,
@@ -79,11 +67,10 @@ def agreement(request: Request, number: Id, visit: AdminVisit, store: Stored, ca
             ("people-", dashboard.agreement_by_assessors(records)),
         )
     )
-    return page(
+    return project_page(
         request,
         "agreement.html",
-        visit,
-        project=row,
+        project,
         report=dashboard.agreement_report(records),
         by_topic=by_topic,
         by_assessors=by_assessors,

@@ -89,6 +89,21 @@ document.addEventListener("submit", (event) => {
   submit(event.target, event.submitter);
 });
 
+// In a narrow window the rows of a table are shown as blocks. Then each cell needs its heading, and the roles that
+// browsers drop when the display of a table changes.
+for (const table of document.querySelectorAll(".scroll table:not(.matrix)")) {
+  const heads = [...table.querySelectorAll("thead th")];
+  table.setAttribute("role", "table");
+  for (const row of table.rows) {
+    row.setAttribute("role", "row");
+    [...row.cells].forEach((cell, i) => {
+      cell.setAttribute("role", cell.tagName === "TD" ? "cell" : "columnheader");
+      const head = heads[i];
+      if (cell.tagName === "TD" && head && !head.querySelector(".unseen")) cell.dataset.label = head.textContent.trim();
+    });
+  }
+}
+
 for (const link of document.querySelectorAll("input.link")) link.addEventListener("focus", () => link.select());
 
 const message = sessionStorage.getItem("message");

@@ -15,7 +15,8 @@ from topkit.data.errors import InputError
 from topkit.web.schema import judgment, labelling, metadata, person, project, topic
 from topkit.web.store.labellings import Assignment, assign
 from topkit.web.store.people import change_person
-from topkit.web.store.projects import check_name_is_free, keep_versions
+from topkit.web.store.projects import check_name_is_free
+from topkit.web.store.versions import TOPICS, keep_versions
 
 PROJECT_STATES = ("active", "paused", "archived")
 Fate = Literal["keep", "drop"]
@@ -57,7 +58,7 @@ def change_topic(connection: Connection, topic_id: int, key: str, query: str, de
     if connection.scalar(other) not in (None, topic_id):
         raise InputError(f"topic {key!r} already exists", "choose another id")
     if (query, description) != (row.query, row.description):
-        keep_versions(connection, [topic_id])
+        keep_versions(connection, TOPICS, row.project, [topic_id])
     values = {"key": key, "query": query, "description": description}
     connection.execute(topic.update().where(topic.c.id == topic_id).values(values))
 

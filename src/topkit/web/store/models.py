@@ -31,10 +31,15 @@ class ModelIn(NamedTuple):
     suggest: bool = False
 
 
+def check_key_variable(name: str) -> None:
+    """Raise an error unless the environment variable is one for keys of models."""
+    if name and not name.startswith(KEY_PREFIX):
+        raise InputError(f"invalid key variable {name!r}", f"use a name like {KEY_PREFIX}_1")
+
+
 def add_model(connection: Connection, project_id: int, given: ModelIn) -> int:
     """Add a model to a project as an assessor without a password; returns the id of its person."""
-    if given.key_variable and not given.key_variable.startswith(KEY_PREFIX):
-        raise InputError(f"invalid key variable {given.key_variable!r}", f"use a name like {KEY_PREFIX}_1")
+    check_key_variable(given.key_variable)
     name = MODEL_MARK + given.name
     account = people.model_account(connection, name)
     values = {**given._asdict(), "name": name, "project": project_id, "person": account.id}

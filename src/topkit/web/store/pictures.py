@@ -55,13 +55,19 @@ def read_upload(name: str, stream: BinaryIO) -> Iterator[tuple[str, bytes]]:
             raise InputError(f"{member.filename!r} in the archive cannot be read", REMEDY) from None
 
 
-def add_picture(connection: Connection, project_id: int, name: str, content: bytes) -> None:
-    """Store a picture; one with the same name is replaced."""
+def checked_kind(name: str, content: bytes) -> str:
+    """The media type of a picture; an error for other files, and for pictures that are too large."""
     kind = kind_of(content)
     if kind is None:
         raise InputError(f"{name!r} is not a picture that browsers show", REMEDY)
     if len(content) > LARGEST_PICTURE:
         raise InputError(f"{name!r} is larger than {LARGEST_PICTURE >> 20} MB", "make it smaller")
+    return kind
+
+
+def add_picture(connection: Connection, project_id: int, name: str, content: bytes) -> None:
+    """Store a picture; one with the same name is replaced."""
+    kind = checked_kind(name, content)
     where = (picture.c.project == project_id, picture.c.name == name)
     connection.execute(picture.delete().where(*where))
     text = base64.b64encode(content).decode()
@@ -79,6 +85,7 @@ def pictures_of(connection: Connection, project_id: int) -> Callable[[str], str 
     return find
 
 
-def count_pictures(connection: Connection, project_id: int) -> int:
-    """How many pictures a project has."""
-    return connection.scalar(sa.select(sa.func.count()).where(picture.c.project == project_id)) or 0
+def picture_names(connection: Connection, project_id: int) -> list[str]:
+    """The names of the pictures of a project, sorted."""
+    query = sa.select(picture.c.name).where(picture.c.project == project_id).order_by(picture.c.name)
+    return list(connection.scalars(query))

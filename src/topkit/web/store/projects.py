@@ -11,8 +11,9 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.data.errors import InputError
 from topkit.labelling.strategies import PAIRWISE
-from topkit.web.schema import candidate, document, judgment, labelling, project, topic, topic_version
+from topkit.web.schema import candidate, document, labelling, project, topic
 from topkit.web.store.engine import insert_one
+from topkit.web.store.versions import DOCUMENTS, TOPICS, keep_versions, parts_of
 
 TOOLS = ("pairs", "grades", "both")
 """Two documents side by side, one document with five grades, or both."""
@@ -105,55 +106,25 @@ def add_topics(connection: Connection, number: int, topics: Iterable[Topic]) -> 
         elif (row.query, row.description) != (query, description):
             changed.append({"topic_id": row.id, "query": query, "description": description})
     if changed:
-        keep_versions(connection, [row["topic_id"] for row in changed])
+        keep_versions(connection, TOPICS, number, [row["topic_id"] for row in changed])
         connection.execute(topic.update().where(topic.c.id == sa.bindparam("topic_id")), changed)
     if new:
         connection.execute(topic.insert(), new)
     return len(new)
 
 
-def keep_versions(connection: Connection, topic_ids: list[int]) -> None:
-    """Keep the present text of those topics that have judgments, before it changes."""
-    judged = sa.select(labelling.c.topic).join(judgment, judgment.c.labelling == labelling.c.id)
-    rows = connection.execute(sa.select(topic).where(topic.c.id.in_(topic_ids), topic.c.id.in_(judged))).all()
-    counted = sa.select(topic_version.c.topic, sa.func.count()).group_by(topic_version.c.topic)
-    counts = {row[0]: row[1] for row in connection.execute(counted)}
-    texts = [
-        {
-            "topic": row.id,
-            "version": counts.get(row.id, 0) + 1,
-            "query": row.query,
-            "description": row.description,
-            "until": time.time(),
-        }
-        for row in rows
-    ]
-    if texts:
-        connection.execute(topic_version.insert(), texts)
-
-
-def versions_of(connection: Connection, topic_id: int) -> list[RowMapping]:
-    """Earlier texts of a topic, oldest first."""
-    query = sa.select(topic_version).where(topic_version.c.topic == topic_id)
-    return list(connection.execute(query.order_by(topic_version.c.version)).mappings())
-
-
-def query_changes(connection: Connection, number: int) -> dict[int, tuple[float, ...]]:
-    """When the topics of a project were changed after they had judgments, by topic."""
-    query = sa.select(topic_version.c.topic, topic_version.c.until).join_from(topic_version, topic)
-    changes: dict[int, tuple[float, ...]] = {}
-    for topic_id, until in connection.execute(query.where(topic.c.project == number)):
-        changes[topic_id] = (*changes.get(topic_id, ()), until)
-    return changes
-
-
 # -- documents ---------------------------------------------------------------------------------------------
 def documents_of(connection: Connection, number: int, first: int, count: int) -> tuple[int, list[RowMapping]]:
     """The total number of documents, and ``count`` of them (without their bodies)."""
-    total = connection.scalar(sa.select(sa.func.count()).where(document.c.project == number)) or 0
     columns = (document.c.id, document.c.key, document.c.kind, document.c.title)
     query = sa.select(*columns).where(document.c.project == number).order_by(document.c.id)
-    return total, list(connection.execute(query.offset(first).limit(count)).mappings())
+    rows = list(connection.execute(query.offset(first).limit(count)).mappings())
+    return count_documents(connection, number), rows
+
+
+def count_documents(connection: Connection, number: int) -> int:
+    """How many documents a project has."""
+    return connection.scalar(sa.select(sa.func.count()).where(document.c.project == number)) or 0
 
 
 def get_document(connection: Connection, number: int) -> RowMapping | None:
@@ -161,8 +132,17 @@ def get_document(connection: Connection, number: int) -> RowMapping | None:
     return connection.execute(sa.select(document).where(document.c.id == number)).mappings().first()
 
 
-def add_documents(connection: Connection, number: int, documents: Sequence[Document]) -> int:
-    """Add documents; one that exists (same key) gets the new text. Returns how many are new."""
+class Added(NamedTuple):
+    """What an import of documents did."""
+
+    new: int
+    changed: int
+    versions: int
+    """How many of the changed ones have judgments, so that their old text is kept as a version."""
+
+
+def add_documents(connection: Connection, number: int, documents: Sequence[Document]) -> Added:
+    """Add documents; one that exists (same key) gets the new text."""
     existing = ids_by_key(connection, document, number)
     total = len(existing) + len(documents)
     if total > LIMIT_OF_DOCUMENTS:
@@ -171,20 +151,20 @@ def add_documents(connection: Connection, number: int, documents: Sequence[Docum
             "make several projects",
         )
     new: dict[str, dict[str, Any]] = {}
-    changed = []
+    again: dict[int, dict[str, Any]] = {}
     for key, kind, title, body, _ in documents:
         values = {"kind": kind, "title": title, "body": body}
         if key in existing:
-            changed.append({"document_id": existing[key], **values})
+            again[existing[key]] = values
         elif key not in new:
             new[key] = {"project": number, "key": key, **values}
-        elif (kind, body) != (
-            new[key]["kind"],
-            new[key]["body"],
-        ):  # the same page may be listed for two topics
+        elif (kind, body) != (new[key]["kind"], new[key]["body"]):  # a page may be listed for two topics
             raise InputError(f"document {key!r} appears twice with different texts", "use each id once")
+    changed = _changed_documents(connection, again)
+    versions = keep_versions(connection, DOCUMENTS, number, list(changed))
     if changed:
-        connection.execute(document.update().where(document.c.id == sa.bindparam("document_id")), changed)
+        rows = [{"document_id": doc, **values} for doc, values in changed.items()]
+        connection.execute(document.update().where(document.c.id == sa.bindparam("document_id")), rows)
     if new:
         connection.execute(document.insert(), list(new.values()))
     by_topic: dict[str, dict[str, None]] = {}
@@ -193,7 +173,20 @@ def add_documents(connection: Connection, number: int, documents: Sequence[Docum
             by_topic.setdefault(doc.topic, {})[doc.key] = None
     if by_topic:
         add_candidates(connection, number, {key: list(keys) for key, keys in by_topic.items()})
-    return len(new)
+    return Added(len(new), len(changed), versions)
+
+
+def _changed_documents(
+    connection: Connection, texts: Mapping[int, dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
+    """Those of the texts, by the id of their document, that differ from what is stored."""
+    changed = {}
+    for part in parts_of(list(texts)):
+        for row in connection.execute(sa.select(document).where(document.c.id.in_(part))).mappings():
+            values = texts[row["id"]]
+            if any(row[name] != value for name, value in values.items()):
+                changed[row["id"]] = values
+    return changed
 
 
 # -- candidates --------------------------------------------------------------------------------------------

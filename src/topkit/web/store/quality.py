@@ -38,13 +38,15 @@ class GoldRow(NamedTuple):
 # -- gold questions ----------------------------------------------------------------------------------------
 def gold_of(connection: Connection, project_id: int) -> list[RowMapping]:
     """The gold questions of a project with the key of their topic."""
-    query = (
-        sa.select(gold, topic.c.key.label("topic_key"))
-        .join(topic, topic.c.id == gold.c.topic)
-        .where(topic.c.project == project_id)
-        .order_by(gold.c.id)
+    return _with_topic(connection, gold, project_id)
+
+
+def _with_topic(connection: Connection, table: sa.Table, project_id: int) -> list[RowMapping]:
+    """The rows of a table that belong to topics of a project, in order, with the key of their topic."""
+    query = sa.select(table, topic.c.key.label("topic_key")).join(topic, topic.c.id == table.c.topic)
+    return list(
+        connection.execute(query.where(topic.c.project == project_id).order_by(table.c.id)).mappings()
     )
-    return list(connection.execute(query).mappings())
 
 
 def gold_by_topic(connection: Connection, project_id: int) -> dict[int, list[GoldQuestion]]:
@@ -105,13 +107,7 @@ def _of(table: sa.Table, project_id: int) -> sa.Select[Any]:
 # -- adjudications -----------------------------------------------------------------------------------------
 def adjudications_of(connection: Connection, project_id: int) -> list[RowMapping]:
     """All decisions of a project, the first one first."""
-    query = (
-        sa.select(adjudication, topic.c.key.label("topic_key"))
-        .join(topic, topic.c.id == adjudication.c.topic)
-        .where(topic.c.project == project_id)
-        .order_by(adjudication.c.id)
-    )
-    return list(connection.execute(query).mappings())
+    return _with_topic(connection, adjudication, project_id)
 
 
 def decisions_of(connection: Connection, project_id: int) -> dict[int, dict[tuple[str, str], str]]:

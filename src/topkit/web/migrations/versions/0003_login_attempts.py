@@ -5,17 +5,12 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from topkit.web.columns import numbered, texts
+
 revision = "0003"
 down_revision = "0002"
 
 
 def upgrade() -> None:
-    op.create_table(
-        "login_attempt",
-        sa.Column("id", sa.Integer, nullable=False),
-        sa.Column("name", sa.Text, nullable=False),
-        sa.Column("address", sa.Text, nullable=False),
-        sa.Column("time", sa.Float, nullable=False),
-        sa.PrimaryKeyConstraint("id", name="pk_login_attempt"),
-    )
-    op.create_index("ix_login_attempt_time", "login_attempt", ["time"])
+    time = sa.Column("time", sa.Float, nullable=False, index=True)
+    op.create_table("login_attempt", *numbered(), *texts("name", "address"), time)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from topkit.web.columns import floats, integers, texts
+
 revision = "0004"
 down_revision = "0003"
 
 
 def upgrade() -> None:
     op.drop_table("login_attempt")
-    op.create_table(
-        "sign_in",
-        sa.Column("name", sa.Text, nullable=False),
-        sa.Column("address", sa.Text, nullable=False),
-        sa.Column("failures", sa.Integer, nullable=False),
-        sa.Column("last", sa.Float, nullable=False),
-        sa.Column("succeeded", sa.Float),
-        sa.PrimaryKeyConstraint("name", "address", name="pk_sign_in"),
-    )
+    columns = (*texts("name", "address"), *integers("failures"), *floats("last"))
+    key = sa.PrimaryKeyConstraint("name", "address")
+    op.create_table("sign_in", *columns, sa.Column("succeeded", sa.Float), key)

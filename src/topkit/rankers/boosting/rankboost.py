@@ -7,14 +7,15 @@ from typing import Annotated, ClassVar
 
 from topkit.compute import Trace
 from topkit.data.settings import Setting, Span, check_fields
-from topkit.rankers.boosting.loop import Boosting, Pairs
+from topkit.rankers.boosting.loop import Boosting, BoostPiece
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
 from topkit.rankers.pairs import PairSet, PairTop, pair_objective
+from topkit.rankers.pieces import InPieces, Pieces
 from topkit.scorers import Job, Model
 
 
 @dataclass(frozen=True)
-class RankBoost:
+class RankBoost(InPieces):
     """RankBoost: H = Σ α_t f_t, each f_t the weak ranker with the largest |r|, r = Σ D(u,v)(f(u) − f(v)).
 
     D(u,v) ∝ exp(−(H(u) − H(v))) over pairs with u better than v, and α = ½ ln((1 + r)/(1 − r)). Weak rankers
@@ -51,8 +52,14 @@ class RankBoost:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, job: Job) -> tuple[Model, list[Trace]]:
+    @property
+    def keeps_missing(self) -> bool:
+        return self.weak == "threshold"
+
+    def piece(self, job: Job) -> BoostPiece:
+        """The pairs of a piece."""
+        return BoostPiece(job.train.ptr, None, pair_objective(job, "exponential", self.pairs, self.k))
+
+    def train_on(self, pieces: Pieces, job: Job) -> tuple[Model, list[Trace]]:
         """The sum of weak rankers, and the trace of the validation metric or of −(mean exponential loss)."""
-        pairs = Pairs.of(pair_objective(job, "exponential", self.pairs, self.k))
-        pool = pool_of(job.train, self.weak, self.thresholds)
-        return Boosting(job.train, pool, None, pairs, 0.0).run(job, self.rounds)
+        return Boosting(pieces, pool_of(pieces, self.weak, self.thresholds), 0.0).run(job, self.rounds)

@@ -87,7 +87,7 @@ def margin_counts(scores: Floats, y: Floats, ptr: Ints, edges: Floats, counts: I
 @njit(**KERNEL, error_model="numpy")
 def crossings(
     scores: Floats,
-    column: Floats,
+    column: NDArray[np.float32],
     gain: Floats,
     discount: Floats,
     ptr: Ints,
@@ -114,7 +114,7 @@ def crossings(
                 continue
             above, met = 0, 0
             for j in range(ptr[q], ptr[q + 1]):
-                steeper = column[j] - column[i]
+                steeper = np.float64(column[j]) - np.float64(column[i])
                 if steeper != 0.0:
                     falling[met] = (scores[j] - scores[i]) / steeper  # minus the time of the crossing
                     moves[met] = 1 if steeper > 0.0 else -1

@@ -81,7 +81,7 @@ class Learner:
         _check_training_data(train, valid, labels_count=preferences is None)
         if preferences is not None:
             preferences.check(train.ptr)
-        train, valid = self._named(train), None if valid is None else self._named(valid)
+        train, valid = self.named(train), None if valid is None else self.named(valid)
         preparation = self.preparation_for(train)
         job = Job(
             preparation(train),
@@ -102,7 +102,7 @@ class Learner:
         origin = provenance(model, describe(train), valid, pairs, clicks is not None)
         return self.install(preparation, model, traces, origin)
 
-    def _named(self, data: Dataset) -> Dataset:
+    def named(self, data: Dataset) -> Dataset:
         """The data with document ids if the convention sorts ties by them: names are generated once."""
         if data.doc_ids is not None or convention_named(self.common.convention).ties != "document":
             return data
@@ -192,7 +192,7 @@ class Learner:
         sign = 1.0 if chosen.measure.greater_is_better else -1.0
 
         def mean(data: Dataset, scores: Floats) -> float:
-            ids = self._named(data).doc_ids
+            ids = self.named(data).doc_ids
             values = evaluate_arrays(
                 data.y, scores, data.ptr, chosen, convention, truth=data.truth, doc_ids=ids
             )

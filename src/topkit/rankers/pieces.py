@@ -60,6 +60,11 @@ class InPieces(ABC):
         """Whether it learns a random order that agrees with the grades, instead of the grades."""
         return False
 
+    @property
+    def measures_training(self) -> bool:
+        """Whether it evaluates the chosen metric on the training data."""
+        return False
+
     def arranged(self, job: Job) -> Job:
         """The job with the labels that training uses, and with the rows of each query in its order."""
         return job

@@ -72,6 +72,10 @@ class FocusedBoost(InPieces):
     def draws_order(self) -> bool:
         return True
 
+    @property
+    def measures_training(self) -> bool:
+        return self.beta > 0
+
     def arranged(self, job: Job) -> Job:
         drawn, _ = drawn_job(job, self.k)
         return replace(drawn, train=worst_ties(drawn.train))

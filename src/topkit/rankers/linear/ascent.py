@@ -56,6 +56,10 @@ class CoordinateAscent(InPieces):
     def __post_init__(self) -> None:
         check_fields(self)
 
+    @property
+    def measures_training(self) -> bool:
+        return True
+
     def arranged(self, job: Job) -> Job:
         return replace(job, train=worst_ties(job.train))
 

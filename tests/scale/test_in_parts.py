@@ -149,7 +149,7 @@ def test_what_cannot_be_trained_in_parts_says_why(train: tuple[tk.Dataset, Path]
     cases: list[tuple[str, dict[str, Any], str]] = [
         ("ranksvm-rbf", {}, "its kernel compares every document"),
         ("sortnet", {}, "it is a network"),
-        ("tune-and-mix", {}, "not a sum over queries"),
+        ("tune-and-mix", {}, "each of its members needs all documents"),
         ("ranksvm", {"pairs": "given"}, "does not support preferences"),
         ("adarank", {"convention": "trec"}, "sorts ties by document id"),
         ("listnet", {"scorer": "mlp"}, "networks and Adam cannot"),
@@ -225,7 +225,7 @@ def test_the_command(train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
     np.testing.assert_allclose(loaded.score(data), whole.score(data), atol=1e-4)
     for extra, reason in (
         (["--dask", "local"], "--memory and --dask cannot be used together"),
-        (["--tune", "grid", "--valid", path], "leave out --tune"),
+        (["--tune", "grid", "--valid", path], "--memory cannot be used with --tune"),
     ):
         refused = topkit("train", "topk-listmle", *words, *extra, "--out", tmp_path / "no")
         assert reason in refused.stderr

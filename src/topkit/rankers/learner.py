@@ -78,12 +78,31 @@ class Learner:
         Rankers that minimise a loss also take ``document_weights``, one weight per training document, and
         the loss rank-distillation a ``teacher``: a fitted ranker, or its scores of the training documents.
         """
+        preparation, job = self.job(
+            train, valid, weights, preferences, clicks, _columns(train, document_weights, teacher), report
+        )
+        model, traces = self.train(job)
+        pairs = None if preferences is None else len(preferences)
+        origin = provenance(model, describe(train), valid, pairs, clicks is not None)
+        return self.install(preparation, model, traces, origin)
+
+    def job(
+        self,
+        train: Dataset,
+        valid: Dataset | None = None,
+        weights: ArrayLike | None = None,
+        preferences: Preferences | None = None,
+        clicks: Clicks | UnbiasedClicks | None = None,
+        columns: Mapping[str, Floats] | None = None,
+        report: Report = silent,
+    ) -> tuple[Preparation, Job]:
+        """How the features are prepared, and what the method trains on; see :meth:`fit`."""
         _check_training_data(train, valid, labels_count=preferences is None)
         if preferences is not None:
             preferences.check(train.ptr)
         train, valid = self.named(train), None if valid is None else self.named(valid)
         preparation = self.preparation_for(train)
-        job = Job(
+        return preparation, Job(
             preparation(train),
             None if valid is None else preparation(valid),
             self.measure(),
@@ -95,12 +114,8 @@ class Learner:
             self.common.convention,
             None if clicks is None else clicks.prepared(preparation),
             self.common.normalise != "auto",
-            _columns(train, document_weights, teacher),
+            columns or {},
         )
-        model, traces = self.train(job)
-        pairs = None if preferences is None else len(preferences)
-        origin = provenance(model, describe(train), valid, pairs, clicks is not None)
-        return self.install(preparation, model, traces, origin)
 
     def named(self, data: Dataset) -> Dataset:
         """The data with document ids if the convention sorts ties by them: names are generated once."""

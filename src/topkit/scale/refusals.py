@@ -19,6 +19,7 @@ REASONS = {
     "click-label": "it learns from a stream of pages, one after the other",
     "qbrank": "LightGBM grows each of its trees on all documents",
     "isorank": "LightGBM grows each of its trees on all documents",
+    "tune-and-mix": "each of its members needs all documents; with --dask, the members are divided",
     "mcrank": "LightGBM grows each of its trees on all documents",
 }
 """Why a ranker needs all documents in one process."""

@@ -18,11 +18,13 @@ from topkit.rankers.by_name import Gradient
 from topkit.rankers.files import provenance
 from topkit.rankers.pieces import Whole
 from topkit.rankers.preparation import Preparation
+from topkit.rankers.tune_and_mix import TuneAndMix
 from topkit.scale.memory import MIN_WORKSPACE, give_memory_back, room_within, rows_within
 from topkit.scale.recipe import Recipe
 from topkit.scale.refusals import method_in_pieces
 from topkit.scale.spread import SpreadPieces
 from topkit.scale.streamed import streamed_pieces
+from topkit.scale.tasks import mixture_on
 from topkit.scale.trees import spread_trees
 from topkit.scorers import Job, Model, Report, TreeScorer, silent
 
@@ -47,11 +49,14 @@ def train_in_parts(
     """Fit a ranker to a Parquet file that may be larger than memory; the model is that of ``fit``.
 
     With ``cluster``, partitions stay in the memory of its workers, which must all see the file; they get a
-    few numbers per request and return totals, and trees are grown by ``lightgbm.dask``. Without a cluster,
+    few numbers per request and return totals; trees are grown by ``lightgbm.dask``, and the sources of a
+    mixture are one task each, with all documents in the memory of a worker. Without a cluster,
     the file is streamed for every request, and the process stays within ``memory`` bytes. Validation data is
     held in memory by this process. Rankers whose training is not a sum over queries raise InputError.
     """
     learner = ranker(name, **settings)
+    if isinstance(learner.method, TuneAndMix) and cluster is not None:
+        return mixture_on(cluster, name, path, valid, report=report, **settings)
     method = method_in_pieces(learner, spread=cluster is not None)
     if memory is not None:
         give_memory_back()

@@ -214,7 +214,7 @@ def test_bin_sums_are_sums_above_thresholds(seed: int, thresholds: int) -> None:
     rng = np.random.default_rng(seed)
     bins = rng.integers(0, thresholds + 1, (3, 57)).astype(np.uint8)
     weight, out = rng.normal(size=57), np.empty((3, thresholds))
-    bin_sums(bins, weight, thresholds, 0, 3, out)
+    bin_sums(bins, weight, thresholds, 0, 3, np.empty((4, 256)), out)
     expected = [[weight[bins[f] > t].sum() for t in range(thresholds)] for f in range(3)]
     np.testing.assert_allclose(out, expected, atol=1e-12)
 
@@ -258,6 +258,9 @@ def test_pools_agree_with_their_columns() -> None:
     pools: list[Pool] = [pool_of(whole, "feature", 1), ThresholdPool.of(data.X, 12)]
     for pool in pools:
         expected = [weight @ pool.column(i, data.X) for i in range(pool.size)]
+        for i in range(pool.size):
+            bound = pool.column(i, data.X, pool.bind(data.X))
+            np.testing.assert_array_equal(bound, pool.column(i, data.X))
         known = ~np.isnan(np.asarray(getattr(pool, "borders", np.zeros(pool.size)))).ravel()
         sums = pool.sums(pool.bind(data.X), data.X, weight)
         np.testing.assert_allclose(sums[known], np.array(expected)[known], atol=1e-9)

@@ -61,6 +61,8 @@ class BoostPiece:
     """The exponential loss: pairs have the weights D'(u,v) ∝ exp(−(H(u) − H(v))), RankBoost's part."""
     largest: float = 1.0
     """The largest label."""
+    active: NDArray[np.int64] | None = field(default=None, repr=False)
+    """The rows of the documents that have pairs; None for all."""
     bound: Any = field(default=None, repr=False)
     of_weak: Floats | None = field(default=None, repr=False)
     """The metric of every weak ranker, then of every reversed one, on each list."""
@@ -70,7 +72,7 @@ class BoostPiece:
     def bind(self, pool: Pool, X: Matrix) -> None:
         """Compute what the weak rankers are on this piece, unless it is known."""
         if self.pairs is not None and self.bound is None:
-            self.bound = pool.bind(X)
+            self.bound = pool.bind(X if self.active is None else X[self.active])
         if self.lists is not None and self.of_weak is None:
             rows = self.lists.rows
             self.of_weak = list_values(pool, X if rows is None else X[rows], self.lists.measured)
@@ -84,9 +86,10 @@ class BoostPiece:
             if earlier == chosen:
                 return scores
         base = next((scores for earlier, scores in self.known if earlier == chosen[:-1]), None)
-        scores, missing = (np.zeros(len(X)), chosen) if base is None else (base, chosen[-1:])
+        documents = len(X) if self.active is None else len(self.active)
+        scores, missing = (np.zeros(documents), chosen) if base is None else (base, chosen[-1:])
         for which, alpha in missing:
-            scores = scores + alpha * pool.column(which, X)
+            scores = scores + alpha * pool.column(which, X, self.bound)
         self.known = [(chosen, scores)] if base is None else [(chosen[:-1], base), (chosen, scores)]
         return scores
 
@@ -95,7 +98,7 @@ def start_sums(piece: BoostPiece, X: Matrix) -> tuple[float, float]:
     """The weight of the lists of a piece, and the loss of its pairs at scores of 0: their number."""
     return (
         0.0 if piece.lists is None else float(piece.lists.weights.sum()),
-        0.0 if piece.pairs is None else piece.pairs(np.zeros(len(X)))[0],
+        0.0 if piece.pairs is None else piece.pairs(np.zeros(len(piece.pairs)))[0],
     )
 
 
@@ -145,13 +148,14 @@ class Boosting:
         valid = None if job.valid is None else worst_ties(job.valid)
         judge = None if valid is None else Measured.of(valid, job.metric, job.convention)
         valid_scores = np.zeros(0 if valid is None else len(valid))
+        valid_bound = None if valid is None else pool.bind(valid.X)
         chosen: Chosen = ()
         excluded = np.zeros(2 * pool.size, np.bool_)
         trace = Trace(rounds, larger_is_better=True)
         reached, correlations = self.state(chosen, start)
         going = trace.go_on(reached if judge is None else judge.mean(valid_scores))
         while going:
-            correlation = np.where(excluded, -np.inf, correlations)
+            correlation = np.where(excluded, -np.inf, correlations) if excluded.any() else correlations
             best = int(np.argmax(correlation))
             r = min(float(correlation[best]), LARGEST_GAIN)
             if r < SMALLEST_GAIN or excluded.sum() >= MOST_TRIES:
@@ -168,7 +172,7 @@ class Boosting:
             chosen, (reached, correlations) = tried, state
             value = reached
             if judge is not None and valid is not None:
-                valid_scores += alpha * pool.column(which, valid.X)
+                valid_scores += alpha * pool.column(which, valid.X, valid_bound)
                 value = judge.mean(valid_scores)
             going = trace.go_on(value)
             job.report("metric" if judge else "objective", trace.steps, rounds, value)

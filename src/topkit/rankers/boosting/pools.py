@@ -43,8 +43,8 @@ class Pool(Protocol):
         """Σ_x weight(x)·f(x) of every weak ranker over a piece."""
         ...
 
-    def column(self, which: int, X: Matrix) -> Floats:
-        """The values of one weak ranker on documents."""
+    def column(self, which: int, X: Matrix, bound: Any = None) -> Floats:
+        """The values of one weak ranker on documents; faster with what :meth:`bind` returned for them."""
         ...
 
     def model(self, chosen: NDArray[np.int64], alphas: Floats) -> Model:
@@ -74,7 +74,7 @@ class FeaturePool:
         sums: Floats = row_sum(X, weight) * self.scale
         return sums
 
-    def column(self, which: int, X: Matrix) -> Floats:
+    def column(self, which: int, X: Matrix, bound: None = None) -> Floats:
         column = X[:, which].astype(np.float64)
         values: Floats = np.where(np.isnan(column), 0.0, column) * self.scale[which]
         return values
@@ -125,13 +125,18 @@ class ThresholdPool:
         features, thresholds = self.borders.shape
         out = np.empty((features, thresholds))
         chunks = row_chunks(features, 1) if bound.size > LARGE else [(0, features)]
-        thread_map(lambda chunk: kernels.bin_sums(bound, weight, thresholds, *chunk, out), chunks)
+        thread_map(
+            lambda chunk: kernels.bin_sums(bound, weight, thresholds, *chunk, np.empty((4, 256)), out), chunks
+        )
         return out.ravel()
 
-    def column(self, which: int, X: Matrix) -> Floats:
+    def column(self, which: int, X: Matrix, bound: NDArray[np.uint8] | None = None) -> Floats:
         feature, threshold = divmod(which, self.borders.shape[1])
-        above: Floats = (X[:, feature] > self.borders[feature, threshold]).astype(np.float64)
-        return above
+        if bound is None:
+            above = X[:, feature] > self.borders[feature, threshold]
+        else:
+            above = bound[feature] > threshold
+        return above.astype(np.float64)
 
     def model(self, chosen: NDArray[np.int64], alphas: Floats) -> Steps:
         feature, threshold = np.divmod(chosen, self.borders.shape[1])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
+
+import numpy as np
 
 from topkit.compute import Trace
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.boosting.loop import Boosting, BoostPiece
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
+from topkit.rankers.orders import has_different_labels
 from topkit.rankers.pairs import PairSet, PairTop, pair_objective
 from topkit.rankers.pieces import InPieces, Pieces
 from topkit.scorers import Job, Model
@@ -58,7 +61,18 @@ class RankBoost(InPieces):
 
     def piece(self, job: Job) -> BoostPiece:
         """The pairs of a piece."""
-        return BoostPiece(job.train.ptr, None, pair_objective(job, "exponential", self.pairs, self.k))
+        differ = has_different_labels(job.train)
+        if job.preferences is not None or self.weak != "threshold" or differ.all() or not differ.any():
+            return BoostPiece(job.train.ptr, None, pair_objective(job, "exponential", self.pairs, self.k))
+        # lists of one label have no pairs: leaving them out saves a third of the time on MQ2008
+        weights = None if job.weights is None else job.weights[differ]
+        some = replace(job, train=job.train.select(differ), weights=weights)
+        return BoostPiece(
+            job.train.ptr,
+            None,
+            pair_objective(some, "exponential", self.pairs, self.k),
+            active=np.flatnonzero(np.repeat(differ, job.train.lengths)),
+        )
 
     def train_on(self, pieces: Pieces, job: Job) -> tuple[Model, list[Trace]]:
         """The sum of weak rankers, and the trace of the validation metric or of −(mean exponential loss)."""

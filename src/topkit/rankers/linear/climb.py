@@ -21,8 +21,8 @@ NARROW = 1e-12
 """Intervals and gains below this are rounding errors."""
 
 Columns = NDArray[np.float32]
-Crossings = tuple[float, list[Floats], list[Floats]]
-"""The weighted sum of the metric at −∞, the steps at which it changes, and the changes; a list per piece."""
+Crossings = tuple[list[Floats], list[Floats]]
+"""The steps at which the weighted sum of the metric changes, and the changes; one array per piece."""
 
 
 class Climb(Protocol):
@@ -68,11 +68,11 @@ class FastClimb:
 
         piece = self.piece
         times, changes = np.empty(piece.room), np.empty(piece.room)
-        count, start = crossings(
+        count = crossings(
             self.scores, piece.columns[feature], self.fast.gain, self.fast.discount, piece.ptr,
             piece.movable[feature], piece.weights, times, changes,
         )  # fmt: skip
-        return start, [times[:count].copy()], [changes[:count].copy()]
+        return [times[:count]], [changes[:count]]
 
     def move(self, feature: int, step: float) -> None:
         self._step(feature, step, keep=True)
@@ -238,23 +238,39 @@ class TotalClimb:
         """
         if not self.exact:
             return None
-        start, times, changes = self.pieces.total(crossing_lists, self.path, feature)
+        times, changes = self.pieces.total(crossing_lists, self.path, feature)
         step = best_interval(
-            start / self.weight, np.concatenate(times), np.concatenate(changes) / self.weight
+            *(np.concatenate(x) if len(x) > 1 else x[0] for x in (times, changes)), self.weight
         )
         return step if step != 0.0 and self.gain(feature, step)[0] > NARROW else 0.0
 
 
-def best_interval(start: float, times: Floats, changes: Floats) -> float:
-    """The middle of the widest interval with the largest value; 0 if the value never changes."""
+def best_interval(times: Floats, changes: Floats, weight: float) -> float:
+    """The middle of the widest interval with the largest value; 0 if the value never changes.
+
+    Values that differ by rounding, relative to ``weight``, count as equal. Intervals that are as narrow as
+    rounding errors do not count.
+    """
     if not len(times):
         return 0.0
     order = np.argsort(times)
-    at = times[order]
+    at, sums = times[order], np.cumsum(changes[order])
+    # interval i ends at at[i] and has the value sums[i − 1], where the first one has the value 0
     edges = np.concatenate([[at[0] - max(1.0, abs(at[0]))], at, [at[-1] + max(1.0, abs(at[-1]))]])
-    width = np.diff(edges)
-    means = start + np.concatenate([[0.0], np.cumsum(changes[order])])
-    means[width <= NARROW * np.maximum(1.0, np.abs(edges[1:]))] = -np.inf
-    best = np.flatnonzero(means >= means.max() - NARROW)
-    widest = int(best[np.argmax(width[best])])
+    sums = np.concatenate([[0.0], sums])
+    near = NARROW * weight
+    best = np.flatnonzero(sums >= sums.max() - near)
+    if not _wide(edges, best).any():
+        wide = _wide(edges, np.arange(len(sums)))
+        best = np.flatnonzero(wide & (sums >= sums[wide].max() - near))
+    else:
+        best = best[_wide(edges, best)]
+    widest = int(best[np.argmax(edges[best + 1] - edges[best])])
     return float(edges[widest] + edges[widest + 1]) / 2
+
+
+def _wide(edges: Floats, intervals: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether intervals are wider than rounding errors."""
+    low, high = edges[intervals], edges[intervals + 1]
+    wide: NDArray[np.bool_] = high - low > NARROW * np.maximum(1.0, np.abs(high))
+    return wide

@@ -166,7 +166,9 @@ class _TreeGrower:
         """Multiply the weights by exp(−α·y·h) and normalise them; the factor of the loss."""
         from topkit.rankers.multiclass import kernels
 
-        return float(kernels.update_by_leaves(signed, self.rows, self.bounds, self.votes, self.count, alpha))
+        total = kernels.update_by_leaves(signed, self.rows, self.bounds, self.votes, self.count, alpha)
+        signed /= total
+        return float(total)
 
     def keep(self, alpha: float) -> None:
         """Add the tree to the model, with its splits and leaves numbered after those of earlier trees."""
@@ -225,7 +227,9 @@ class _ProductGrower:
         """Multiply the weights by exp(−α·y·h) and normalise them; the factor of the loss."""
         from topkit.rankers.multiclass import kernels
 
-        return float(kernels.update_by_parity(signed, self.parity, self.vote, alpha))
+        total = kernels.update_by_parity(signed, self.parity, self.vote, alpha)
+        signed /= total
+        return float(total)
 
     def keep(self, alpha: float) -> None:
         """Add the product to the model."""

@@ -22,7 +22,13 @@ QUERIES, FEATURES, TURNS = 3000, 136, 5
 
 
 def evaluation() -> None:
-    """CPU time of the computing thread, and of the whole process with its reader; best of five."""
+    """Print the ratios of :func:`ratios`."""
+    for name, (thread, process) in ratios().items():
+        print(f"{name:<32} computing thread {thread:.2f}x, whole process {process:.2f}x (aim 1.5x)")
+
+
+def ratios() -> dict[str, tuple[float, float]]:
+    """CPU time of the computing thread, and of the whole process with its reader, over that in memory."""
     data = part(QUERIES, FEATURES, 1)
     method = LinearGradient("topk-listmle", {"k": 10}, LinearScorer(), draws=True)
     recipe = Recipe(
@@ -61,6 +67,8 @@ def evaluation() -> None:
                 way()
                 seconds[name].append((time.thread_time() - thread, time.process_time() - process))
     base = min(thread for thread, _ in seconds["in memory"])
+    found = {}
     for name, pairs in seconds.items():
         thread, process = np.min(pairs, axis=0) / base
-        print(f"{name:<32} computing thread {thread:.2f}x, whole process {process:.2f}x (aim 1.5x)")
+        found[name] = (float(thread), float(process))
+    return found

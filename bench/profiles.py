@@ -182,21 +182,18 @@ def _head() -> None:
     print(f"{'':<20}{'fit':>10}{'prepare':>10}{'describe':>10}{'validate':>10}{'method':>10}")
 
 
-def fits() -> None:
+def fits() -> float:
     """Every ranker on MQ2008 Fold1 with its default settings; the method includes its validation."""
     _head()
     train, valid, _ = mq2008(1)
-    for name in tk.RANKERS:
-        if name != "click-label":
-            show_fit(name, train, valid)
+    return max(show_fit(name, train, valid) for name in tk.RANKERS if name != "click-label")
 
 
-def large() -> None:
+def large() -> float:
     """The rankers for large data on 1,200,000 documents with 46 features, without validation data."""
     _head()
     train = part(LARGE_QUERIES, FEATURES, 1)
-    for name in LARGE:
-        show_fit(name, train, None, **SETTINGS.get(name, {}))
+    return max(show_fit(name, train, None, **SETTINGS.get(name, {})) for name in LARGE)
 
 
 def main() -> None:
@@ -204,7 +201,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     from bench.memory import memory
 
-    parts = {"files": files, "fits": fits, "large": large, "memory": memory}
+    parts: dict[str, Callable[[], object]] = {"files": files, "fits": fits, "large": large, "memory": memory}
     for name in sys.argv[1:] or list(parts):
         print(f"-- {name}", flush=True)
         parts[name]()

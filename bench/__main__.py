@@ -1,8 +1,8 @@
 """Every ratio with its aim on one page, or the named rows or benchmarks.
 
 ``python -m bench`` prints the quick rows, ``--all`` also the slow ones, ``python -m bench losses`` the rows
-whose name contains the word, and ``python -m bench.NAME`` one benchmark in full: cold, growth, profiles, data,
-metrics, losses, labelling, rankers, svm_boosting, fusion, features, lr, mix, studies, ship, web.
+whose name contains the word, and ``python -m bench.NAME`` one benchmark in full: cold, growth, profiles,
+data, metrics, losses, labelling, rankers, svm_boosting, fusion, features, lr, mix, studies, ship, web.
 """
 
 from __future__ import annotations

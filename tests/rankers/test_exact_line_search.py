@@ -29,15 +29,15 @@ def test_no_step_between_or_beyond_the_crossings_is_better(name: str, seed: int)
     ptr = np.concatenate([[0], np.cumsum(lengths)])
     data = worst_ties(tk.Dataset(X, y, ptr, tuple("abcde")))
     measured = Measured.of(data, name)
-    X, w = data.X.astype(np.float64), rng.normal(size=3)
-    climb = total_climb(measured, X, w)
+    wide, w = data.X.astype(np.float64), rng.normal(size=3)
+    climb = total_climb(measured, wide, w)
     for feature in range(3):
         step = climb.best_step(feature)
         if measured.fast is None:
             assert step is None  # DCG has no compiled form: steps are tried instead
             continue
         assert step is not None
-        column, scores = X[:, feature], X @ w
+        column, scores = wide[:, feature], wide @ w
         gaps, turns = np.subtract.outer(scores, scores), np.subtract.outer(column, column)
         crossings = np.unique(-gaps[turns != 0] / turns[turns != 0])
         tried = np.concatenate(

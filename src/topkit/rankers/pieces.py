@@ -33,7 +33,8 @@ class Pieces(ABC):
 
     def total(self, function: Callable[..., R], *arguments: Any) -> R:
         """The sum of the results of a function on all pieces; see :func:`plus`."""
-        return self.reduce(plus, function, *arguments)
+        total: R = self.reduce(plus, function, *arguments)
+        return total
 
 
 @dataclass

@@ -79,7 +79,8 @@ class SpreadPieces(Pieces):
         results = [result for group in groups for result in group]
         if not results:
             raise nothing_to_learn(self.plan)
-        return reduce(combine, results)
+        combined: R = reduce(combine, results)
+        return combined
 
 
 def neighbours(parts: Sequence[Partition], groups: int) -> list[list[Partition]]:

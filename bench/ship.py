@@ -1,6 +1,6 @@
 """Shipping and scaling, one part per claim.
 
-``python -m bench.ship serving|dask|killed|lightgbm|outofcore|evaluation``
+``python -m bench.ship serving|dask|killed|lightgbm|outofcore|evaluation|split``
 
 Each part makes its own data, prints its figures and ends with what was asked of it.
 """
@@ -14,6 +14,7 @@ from bench.ship_dask import dask, killed, lightgbm
 from bench.ship_evaluation import evaluation
 from bench.ship_outofcore import outofcore
 from bench.ship_serving import serving
+from bench.ship_split import split
 
 PARTS: dict[str, Callable[[], None]] = {
     "serving": serving,
@@ -22,6 +23,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "lightgbm": lightgbm,
     "outofcore": outofcore,
     "evaluation": evaluation,
+    "split": split,
 }
 
 

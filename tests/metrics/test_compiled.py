@@ -85,7 +85,8 @@ def test_smaller_is_better_is_turned() -> None:
 def test_stepped_lists_are_those_sorted_anew(seed: int, step: float, name: str, long: bool) -> None:
     data = lists(seed, 4, 600 if long else 12)
     rng = np.random.default_rng(seed)
-    scores, column = np.round(rng.normal(size=len(data)), 1), data.X[:, 0].astype(float)
+    scores, single = np.round(rng.normal(size=len(data)), 1), data.X[:, 0].copy()
+    column = single.astype(float)
     measured = Measured.of(data, name)
     assert measured.fast is not None
     order = np.concatenate([np.argsort(-scores[rows], kind="stable") for _, rows in data]).astype(np.int32)
@@ -94,7 +95,7 @@ def test_stepped_lists_are_those_sorted_anew(seed: int, step: float, name: str, 
     moving = np.flatnonzero(np.isnan(measured.fast.fixed))
     arguments = (measured.fast.gain, measured.fast.discount, data.ptr, moving)
     rise, changed = stepped_values(
-        measured.fast.kind, scores, column, step, order, *arguments, values, weights, True
+        measured.fast.kind, scores, single, step, order, *arguments, values, weights, True
     )  # fmt: skip
     assert rise == pytest.approx(weights @ (after - measured.values(scores)), abs=1e-12)
     np.testing.assert_allclose(values, after, atol=1e-12)
@@ -103,7 +104,7 @@ def test_stepped_lists_are_those_sorted_anew(seed: int, step: float, name: str, 
         again = np.argsort(-(scores + step * column)[rows], kind="stable")
         np.testing.assert_array_equal(order[rows], again)
     still = stepped_values(
-        measured.fast.kind, scores + step * column, column, 0.0, order, *arguments, values, weights, True
+        measured.fast.kind, scores + step * column, single, 0.0, order, *arguments, values, weights, True
     )  # fmt: skip
     assert still == (0.0, 0)
     assert changed <= len(moving)

@@ -12,14 +12,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
+from tests.support.pieces import Several
 from tests.support.rankers import linear_weights
 from topkit.losses import Preferences
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.boosting import Steps
+from topkit.rankers.boosting.borders import borders_in_pieces, borders_of
 from topkit.rankers.boosting.focused import top_of
 from topkit.rankers.boosting.kernels import bin_sums
-from topkit.rankers.boosting.pools import FeaturePool, ThresholdPool, borders_of
+from topkit.rankers.boosting.loop import BoostPiece
+from topkit.rankers.boosting.pools import Pool, ThresholdPool, pool_of
 from topkit.rankers.orders import drawn_top
+from topkit.rankers.pieces import Whole
 from topkit.scorers import Job
 
 Floats = NDArray[np.float64]
@@ -127,7 +131,8 @@ def plain_adarank(data: tk.Dataset, name: str, rounds: int) -> Floats:
 def test_adarank_is_the_algorithm(name: str) -> None:
     data = some_data(4, 20)
     ranker = tk.ranker("adarank", metric=name, rounds=8, normalise="none").fit(data)
-    scale = FeaturePool.of(data).scale
+    ranges = np.array([data.X[rows].max(axis=0) - data.X[rows].min(axis=0) for _, rows in data])
+    scale = 1 / ranges.max(axis=0).astype(np.float64)
     scaled = data.with_features((data.X * scale).astype(np.float32))
     expected = plain_adarank(scaled, name, 8) * scale
     np.testing.assert_allclose(linear_weights(ranker), expected, atol=1e-5)
@@ -209,7 +214,7 @@ def test_bin_sums_are_sums_above_thresholds(seed: int, thresholds: int) -> None:
     rng = np.random.default_rng(seed)
     bins = rng.integers(0, thresholds + 1, (3, 57)).astype(np.uint8)
     weight, out = rng.normal(size=57), np.empty((3, thresholds))
-    bin_sums(bins, weight, thresholds, 0, 3, out)
+    bin_sums(bins, weight, thresholds, 0, 3, np.empty((4, 256)), out)
     expected = [[weight[bins[f] > t].sum() for t in range(thresholds)] for f in range(3)]
     np.testing.assert_allclose(out, expected, atol=1e-12)
 
@@ -224,6 +229,20 @@ def test_borders() -> None:
     assert borders_of(np.full(5, 2, np.float32), 10).tolist() == []
 
 
+@given(st.integers(0, 10**6), st.sampled_from([1, 2, 7, 32]), st.sampled_from([3, 40, 10**6]))
+@settings(max_examples=25)
+def test_borders_in_pieces_are_those_of_the_whole(seed: int, most: int, distinct: int) -> None:
+    """Few and many values, negative ones, both zeros and missing ones, in pieces of any size."""
+    rng = np.random.default_rng(seed)
+    X = (rng.integers(-distinct, distinct, (90, 3)) / 7).astype(np.float32)
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan
+    X[rng.uniform(size=X.shape) < 0.1] = -0.0
+    cuts = np.sort(rng.integers(1, 89, 3))
+    found = borders_in_pieces(Several([(None, part) for part in np.split(X, cuts)]), most)
+    for f in range(3):
+        assert found[f][~np.isnan(found[f])].tolist() == borders_of(X[:, f], most).tolist()
+
+
 def test_steps_and_missing_features() -> None:
     model = Steps(np.array([0, 1, 0]), np.array([0.5, 0.25, 0.125]), np.array([1.0, 2.0, -0.5]))
     data = tk.Dataset.build([[0.6, 0.1], [0.5, 0.3], [np.nan, np.nan], [0.125, 0.9]], [0] * 4, ["q"] * 4)
@@ -235,11 +254,17 @@ def test_steps_and_missing_features() -> None:
 def test_pools_agree_with_their_columns() -> None:
     data = some_data(11)
     weight = np.random.default_rng(0).normal(size=len(data))
-    for pool in (FeaturePool.of(data), ThresholdPool.of(data, 12)):
-        expected = [weight @ pool.column(i, data) for i in range(pool.size)]
+    whole = Whole(BoostPiece(data.ptr, None, None), data.X)
+    pools: list[Pool] = [pool_of(whole, "feature", 1), ThresholdPool.of(data.X, 12)]
+    for pool in pools:
+        expected = [weight @ pool.column(i, data.X) for i in range(pool.size)]
+        for i in range(pool.size):
+            bound = pool.column(i, data.X, pool.bind(data.X))
+            np.testing.assert_array_equal(bound, pool.column(i, data.X))
         known = ~np.isnan(np.asarray(getattr(pool, "borders", np.zeros(pool.size)))).ravel()
-        np.testing.assert_allclose(pool.sums(weight)[known], np.array(expected)[known], atol=1e-9)
-        np.testing.assert_allclose(pool.sums(weight)[~known], 0.0)
+        sums = pool.sums(pool.bind(data.X), data.X, weight)
+        np.testing.assert_allclose(sums[known], np.array(expected)[known], atol=1e-9)
+        np.testing.assert_allclose(sums[~known], 0.0)
 
 
 @pytest.mark.real_data

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import topkit as tk
 from topkit.metrics.compiled import Measured, worst_ties
-from topkit.rankers.linear.climb import climb_on
+from topkit.rankers.linear.climb import ClimbPiece, Path, TotalClimb, room_of
+from topkit.rankers.pieces import Whole
+
+
+def total_climb(measured: Measured, X: NDArray[np.float64], w: NDArray[np.float64]) -> TotalClimb:
+    """A climb on all data, in which every query counts alike."""
+    whole = Whole(ClimbPiece.of(measured, np.ones(measured.data.n_queries)), X)
+    weight, _, unlisted = whole.total(room_of)
+    return TotalClimb(whole, Path(0, w), weight, exact=not unlisted)
 
 
 @pytest.mark.parametrize("name", ["ndcg@3", "ndcg", "dcg@2"])
@@ -20,14 +29,15 @@ def test_no_step_between_or_beyond_the_crossings_is_better(name: str, seed: int)
     ptr = np.concatenate([[0], np.cumsum(lengths)])
     data = worst_ties(tk.Dataset(X, y, ptr, tuple("abcde")))
     measured = Measured.of(data, name)
-    climb = climb_on(measured, data.X.astype(np.float64), np.full(5, 0.2))(rng.normal(size=3))
+    wide, w = data.X.astype(np.float64), rng.normal(size=3)
+    climb = total_climb(measured, wide, w)
     for feature in range(3):
         step = climb.best_step(feature)
         if measured.fast is None:
             assert step is None  # DCG has no compiled form: steps are tried instead
             continue
         assert step is not None
-        column, scores = climb.columns[feature], climb.scores  # type: ignore[attr-defined]
+        column, scores = wide[:, feature], wide @ w
         gaps, turns = np.subtract.outer(scores, scores), np.subtract.outer(column, column)
         crossings = np.unique(-gaps[turns != 0] / turns[turns != 0])
         tried = np.concatenate(
@@ -39,5 +49,5 @@ def test_no_step_between_or_beyond_the_crossings_is_better(name: str, seed: int)
 
 def test_a_list_with_one_label_moves_no_weight() -> None:
     data = tk.Dataset.build([[0.1], [0.2]], [1, 1], ["q", "q"])
-    climb = climb_on(Measured.of(data, "ndcg@10"), data.X.astype(np.float64), np.ones(1))(np.ones(1))
+    climb = total_climb(Measured.of(data, "ndcg@10"), data.X.astype(np.float64), np.ones(1))
     assert climb.best_step(0) == 0.0

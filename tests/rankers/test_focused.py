@@ -118,8 +118,8 @@ def test_training_in_parts_draws_the_same_order(name: str, tmp_path: Path) -> No
 def test_label_gap_of_focusedsvm_written_out() -> None:
     """k = 2, one document in F: ½(max(0, 1 − 2(s₁ − s₃)) + max(0, 1 − (s₂ − s₃))) at β = 0."""
     data = tk.Dataset.build([[0.0]] * 3, [2, 1, 0], ["q"] * 3, truth="top-2")
-    objective, start = focused_risk(Job(data, None, lambda d, s: 0.0), 2, 0.0, "label-gap")
-    assert start == pytest.approx(1.0)
+    objective = focused_risk(Job(data, None, lambda d, s: 0.0), 2, 0.0, "label-gap")
+    assert objective.total == pytest.approx(1.0)
     value, slope = objective(np.array([0.3, 0.1, 0.0]))
     assert value == pytest.approx(((1 - 2 * 0.3) + (1 - 0.1)) / 2)
     assert slope.tolist() == pytest.approx([-1.0, -0.5, 1.5])

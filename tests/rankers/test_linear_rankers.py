@@ -15,7 +15,7 @@ from topkit.data import InputError
 from topkit.losses import Preferences, loss
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.linear import pair_margins, refine_with_sigmoid
-from topkit.rankers.linear.climb import FastClimb, PlainClimb, climb_on
+from topkit.rankers.linear.climb import ClimbPiece, FastClimb, PlainClimb
 from topkit.rankers.linear.kernels import perceptron_pass
 from topkit.rankers.linear.sigmoid import descend
 
@@ -81,7 +81,7 @@ def test_gain_is_the_change_of_the_measure(name: str) -> None:
     measured = Measured.of(data, name)
     heavy = np.random.default_rng(0).uniform(size=data.n_queries)
     w = np.array([0.3, -0.2, 0.1, 0.4])
-    climb = climb_on(measured, X, heavy)(w)
+    climb = ClimbPiece.of(measured, heavy).start(X @ w)
     assert isinstance(climb, PlainClimb if name == "rprec" else FastClimb)
     for f, step in ((0, 0.5), (2, -0.3), (1, 3.0), (3, 1e-9)):
         after = w.copy()

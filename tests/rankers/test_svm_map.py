@@ -196,7 +196,7 @@ def test_beta_one_is_svmmap_on_the_cuts() -> None:
 @pytest.mark.parametrize("beta", [0.0, 0.3, 1.0])
 def test_both_parts_start_at_one(beta: float) -> None:
     data = top_data(2)
-    value = focused_risk(Job(data, None, lambda d, s: 0.0), 5, beta)[1]
+    value = focused_risk(Job(data, None, lambda d, s: 0.0), 5, beta).total
     ordered, rest = (data.lengths > 1).sum(), (data.lengths > 5).sum()
     assert value == pytest.approx(beta * ordered + (1 - beta) * rest)
 

@@ -17,7 +17,8 @@ from tests.support.rankers import linear_weights
 from topkit.compute.cluster import Cluster, ClusterError, connected
 from topkit.fusion import fuse, learns_across_queries
 from topkit.rankers.checks import easy_data
-from topkit.scale import build_dataset_on, evaluate_on, fuse_on, train_in_parts
+from topkit.rankers.tuning import tune
+from topkit.scale import build_dataset_on, evaluate_on, fuse_on, train_in_parts, tune_on
 
 pytestmark = [
     pytest.mark.slow,
@@ -63,6 +64,41 @@ def test_the_optimum_is_that_of_one_machine(cluster: Cluster, train: tuple[tk.Da
     np.testing.assert_allclose(linear_weights(spread), linear_weights(whole), rtol=0, atol=1e-6)
     again = train_in_parts("topk-listmle", path, cluster=cluster, rows=300, **settings)
     np.testing.assert_array_equal(linear_weights(again), linear_weights(spread))  # whoever did which part
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("ranksvm", {"C": 1e-3}),
+        ("focusedsvm", {"k": 3, "C": 0.1, "tolerance": 1e-6}),
+        ("adarank", {"convention": "trec"}),
+        ("rankboost", {"rounds": 20, "thresholds": 8}),
+        ("coordinate-ascent", {"restarts": 2, "sweeps": 2}),
+    ],
+)
+def test_the_model_is_that_of_one_machine(
+    cluster: Cluster, train: tuple[tk.Dataset, Path], name: str, settings: dict[str, Any]
+) -> None:
+    data, path = train
+    whole = tk.ranker(name, **settings).fit(data)
+    spread = train_in_parts(name, path, cluster=cluster, rows=700, **settings)
+    scores = whole.score(data)
+    np.testing.assert_allclose(spread.score(data), scores, rtol=0, atol=2e-3 * float(np.std(scores)))
+
+
+def test_trials_and_members_are_tasks(cluster: Cluster, train: tuple[tk.Dataset, Path]) -> None:
+    """The same trials and the same mixture as in one process."""
+    data, path = train
+    valid = easy_data(30, seed=4, noise=0.2)
+    best, trials = tune_on(cluster, "listnet", path, valid, trials=3)
+    alone, same = tune("listnet", data, valid, trials=3)
+    assert [trial.settings for trial in trials] == [trial.settings for trial in same]
+    assert [trial.measure for trial in trials] == pytest.approx([trial.measure for trial in same])
+    np.testing.assert_allclose(best.score(valid), alone.score(valid), atol=1e-9)
+    settings: dict[str, Any] = {"rounds": 5, "trees": (4,), "products": (2,), "rankers": ("listnet",)}
+    mixture = train_in_parts("tune-and-mix", path, valid, cluster=cluster, **settings)
+    whole = tk.ranker("tune-and-mix", **settings).fit(data, valid)
+    np.testing.assert_allclose(mixture.score(valid), whole.score(valid), atol=1e-6)
 
 
 def test_trees(cluster: Cluster, train: tuple[tk.Dataset, Path]) -> None:

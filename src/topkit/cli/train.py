@@ -86,13 +86,23 @@ class Options:
             raise InputError("--memory and --dask cannot be used together", "leave one of them out")
         if self.workers is not None and self.dask is None:
             raise InputError("--workers is only for --dask local", "add --dask local, or leave it out")
+        if self.tune == "optuna" and self.dask is not None:
+            raise InputError(
+                "optuna chooses each trial from the results of the ones before, so they cannot run together",
+                "use --tune grid",
+            )
+        if self.tune is not None and self.memory is not None:
+            raise InputError(
+                "--memory cannot be used with --tune: every trial would stream the file many times",
+                "leave out one of them, or use --dask",
+            )
         others = (
-            self.tune, inputs.preferences, inputs.clicks, inputs.features, inputs.start, inputs.teacher
+            inputs.preferences, inputs.clicks, inputs.features, inputs.start, inputs.teacher
         )  # fmt: skip
         if self.in_parts and (any(others) or inputs.truth != "graded"):
             raise InputError(
                 "--memory and --dask train on the labels of a Parquet file",
-                "leave out --tune, --preferences, --clicks, --features, --from, --teacher and --truth",
+                "leave out --preferences, --clicks, --features, --from, --teacher and --truth",
             )
 
     def _check_log(self) -> None:
@@ -253,24 +263,26 @@ def _train_in_parts(options: Options) -> None:
     file = options.inputs.valid
     valid = None if file is None else read_dataset(file)
     with progress(options.name, quiet=options.quiet) as report:
-        learner = _learner_in_parts(options, valid, report)
+        learner, trials = _learner_in_parts(options, valid, report)
     learner.save(options.out)
-    print_summary(learner, options, valid)
+    print_summary(learner, options, valid, sorted(trials, key=lambda trial: -trial.measure))
 
 
-def _learner_in_parts(options: Options, valid: Dataset | None, report: Report) -> Learner:
+def _learner_in_parts(options: Options, valid: Dataset | None, report: Report) -> tuple[Learner, list[Trial]]:
     from topkit.compute.cluster import connected
-    from topkit.scale import parse_memory, train_in_parts
+    from topkit.scale import parse_memory, train_in_parts, tune_on
     from topkit.scale.memory import give_memory_back
 
-    file = options.inputs.train or Path()
+    file, name, settings = options.inputs.train or Path(), options.name, options.settings
     if options.dask is None:
         limit = parse_memory(options.memory or "")
         give_memory_back()
-        return train_in_parts(options.name, file, valid, memory=limit, report=report, **options.settings)
+        return train_in_parts(name, file, valid, memory=limit, report=report, **settings), []
     with connected(options.dask, options.workers) as cluster:
         path = file.absolute()  # workers may run in another folder
-        return train_in_parts(options.name, path, valid, cluster=cluster, report=report, **options.settings)
+        if options.tune is not None and valid is not None:
+            return tune_on(cluster, name, path, valid, trials=options.trials, **settings)
+        return train_in_parts(name, path, valid, cluster=cluster, report=report, **settings), []
 
 
 def _continue(options: Options, start: Path) -> None:

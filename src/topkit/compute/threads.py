@@ -50,7 +50,7 @@ def thread_map(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
     Use it for work that releases the interpreter's lock: NumPy, Numba kernels, files.
     """
     work = list(items)
-    threads = min(thread_count(), len(work))
+    threads = min(thread_count(), len(work)) if len(work) > 1 else 1
     if threads <= 1:
         return [function(item) for item in work]
     from concurrent.futures import ThreadPoolExecutor
@@ -65,7 +65,9 @@ def query_chunks(ptr: NDArray[np.int64], documents: int = CHUNK) -> list[tuple[i
     A chunk has at least about ``documents`` documents, so small data gives one chunk. No chunk is empty.
     """
     total, queries = int(ptr[-1]), len(ptr) - 1
-    count = min(thread_count(), max(1, total // documents))
+    if total < 2 * documents:  # without asking for the number of threads: small work is done very often
+        return [(0, queries)] if queries else []
+    count = min(thread_count(), total // documents)
     cuts = np.searchsorted(ptr, np.linspace(0, total, count + 1)[1:-1])
     return list(pairwise(np.unique([0, *cuts.tolist(), queries]).tolist()))
 

@@ -78,12 +78,31 @@ class Learner:
         Rankers that minimise a loss also take ``document_weights``, one weight per training document, and
         the loss rank-distillation a ``teacher``: a fitted ranker, or its scores of the training documents.
         """
+        preparation, job = self.job(
+            train, valid, weights, preferences, clicks, _columns(train, document_weights, teacher), report
+        )
+        model, traces = self.train(job)
+        pairs = None if preferences is None else len(preferences)
+        origin = provenance(model, describe(train), valid, pairs, clicks is not None)
+        return self.install(preparation, model, traces, origin)
+
+    def job(
+        self,
+        train: Dataset,
+        valid: Dataset | None = None,
+        weights: ArrayLike | None = None,
+        preferences: Preferences | None = None,
+        clicks: Clicks | UnbiasedClicks | None = None,
+        columns: Mapping[str, Floats] | None = None,
+        report: Report = silent,
+    ) -> tuple[Preparation, Job]:
+        """How the features are prepared, and what the method trains on; see :meth:`fit`."""
         _check_training_data(train, valid, labels_count=preferences is None)
         if preferences is not None:
             preferences.check(train.ptr)
-        train, valid = self._named(train), None if valid is None else self._named(valid)
+        train, valid = self.named(train), None if valid is None else self.named(valid)
         preparation = self.preparation_for(train)
-        job = Job(
+        return preparation, Job(
             preparation(train),
             None if valid is None else preparation(valid),
             self.measure(),
@@ -95,14 +114,10 @@ class Learner:
             self.common.convention,
             None if clicks is None else clicks.prepared(preparation),
             self.common.normalise != "auto",
-            _columns(train, document_weights, teacher),
+            columns or {},
         )
-        model, traces = self.train(job)
-        pairs = None if preferences is None else len(preferences)
-        origin = provenance(model, describe(train), valid, pairs, clicks is not None)
-        return self.install(preparation, model, traces, origin)
 
-    def _named(self, data: Dataset) -> Dataset:
+    def named(self, data: Dataset) -> Dataset:
         """The data with document ids if the convention sorts ties by them: names are generated once."""
         if data.doc_ids is not None or convention_named(self.common.convention).ties != "document":
             return data
@@ -192,7 +207,7 @@ class Learner:
         sign = 1.0 if chosen.measure.greater_is_better else -1.0
 
         def mean(data: Dataset, scores: Floats) -> float:
-            ids = self._named(data).doc_ids
+            ids = self.named(data).doc_ids
             values = evaluate_arrays(
                 data.y, scores, data.ptr, chosen, convention, truth=data.truth, doc_ids=ids
             )

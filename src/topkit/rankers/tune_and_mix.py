@@ -110,16 +110,25 @@ class TuneAndMix:
     @one_blas_thread()
     def train(self, job: Job) -> tuple[Model, list[Trace]]:
         """The mixture, and the traces of all trained sources."""
-        split = CalibrationSplit.of(job, self.share)
+        return self.mixed(CalibrationSplit.of(job, self.share), self.trained)
+
+    def mixed(
+        self, split: CalibrationSplit, train: Callable[[CalibrationSplit], list[Trained]]
+    ) -> tuple[Model, list[Trace]]:
+        """The mixture of the sources that ``train`` returns, and their traces."""
         if len(split.classes) < 2:
             return no_classes(split), []
-        trained = self.trained(split)
+        trained = train(split)
         measurement = measure_members(split, trained, self.calibrations)
         mixture: Mixture = measurement.weighed(self.mix, one_stage=self.stages == "best")
         return mixture, [trace for item in trained for trace in item.traces]
 
     def trained(self, split: CalibrationSplit) -> list[Trained]:
         """Every source, trained in parallel."""
+        return thread_map(lambda task: task(), self.tasks(split))
+
+    def tasks(self, split: CalibrationSplit) -> list[Callable[[], Trained]]:
+        """The training of each source, in a fixed order; they are independent of each other."""
         plans = [("product", size) for size in sorted(self.products, reverse=True)]
         plans += [("tree", size) for size in sorted(self.trees, reverse=True)]
         stages = (*(stage for stage in STAGES if stage < self.rounds), self.rounds)
@@ -132,7 +141,7 @@ class TuneAndMix:
                 plan = Plan(form, size, self.rounds, self.search == "bandit", self.draws)
                 tasks.append(partial(train_boosted, split, classes, plan, stages))
         tasks += [partial(train_ranker, split, name) for name in self.rankers]
-        return thread_map(lambda task: task(), tasks)
+        return tasks
 
 
 def train_ranker(split: CalibrationSplit, name: str) -> Trained:

@@ -71,10 +71,15 @@ def tune(
 
 
 def _grid(space: Space, trials: int, seed: int, judge: Callable[[dict[str, Any]], float]) -> None:
+    for cell in grid_cells(space, trials, seed):
+        judge(cell)
+
+
+def grid_cells(space: Space, trials: int, seed: int) -> list[dict[str, Any]]:
+    """All combinations of three values of every range, or a seeded sample of ``trials`` of them."""
     cells = [dict(zip(space, values, strict=True)) for values in product(*map(_values, space.values()))]
     order = np.random.default_rng(seed).permutation(len(cells))[:trials]
-    for i in np.sort(order):
-        judge(cells[int(i)])
+    return [cells[int(i)] for i in np.sort(order)]
 
 
 def _values(choices: Span | tuple[object, ...]) -> list[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from topkit.data import InputError
 from topkit.data.partitions import Plan
-from topkit.scale.sums import PIECE_BYTES
+from topkit.scale.recipe import PIECE_BYTES
 
 MIN_WORKSPACE = 48 << 20
 """A limit below this is certainly a typing error: Python and NumPy alone need more."""

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import re
-from contextlib import ExitStack
+import warnings
 from os import PathLike
 from typing import Any
 
+from topkit.compute import NotConverged, Trace
 from topkit.compute.cluster import Cluster
-from topkit.data import Dataset, InputError
+from topkit.data import Dataset, InputError, Truth
 from topkit.data.partitions import Plan, plan_partitions
 from topkit.data.streaming import stream_dataset
 from topkit.rankers import Learner, ranker
 from topkit.rankers.by_name import Gradient
 from topkit.rankers.files import provenance
+from topkit.rankers.pieces import Whole
+from topkit.rankers.preparation import Preparation
+from topkit.rankers.tune_and_mix import TuneAndMix
 from topkit.scale.memory import MIN_WORKSPACE, give_memory_back, room_within, rows_within
-from topkit.scale.sums import Recipe, Remembered, keep_loaded, spread_total, streamed_total, warm_up
+from topkit.scale.recipe import Recipe
+from topkit.scale.refusals import method_in_pieces
+from topkit.scale.spread import SpreadPieces
+from topkit.scale.streamed import streamed_pieces
+from topkit.scale.tasks import mixture_on
 from topkit.scale.trees import spread_trees
-from topkit.scorers import Job, LinearScorer, Model, Report, TreeScorer, silent
-from topkit.scorers.linear import vector_metric
+from topkit.scorers import Job, Model, Report, TreeScorer, silent
 
 ROWS = 1 << 16
 """Documents per partition on a cluster: enough work for a task, and enough tasks to distribute."""
+HEAD_ROWS = 1000
+HEAD_QUERIES = 8
+"""Queries that are trained on first out of core, so that the memory of libraries and kernels is known."""
 
 
 def train_in_parts(
@@ -36,24 +46,26 @@ def train_in_parts(
     report: Report = silent,
     **settings: Any,
 ) -> Learner:
-    """Fit a gradient ranker to a Parquet file that may be larger than memory; the optimum is that of ``fit``.
+    """Fit a ranker to a Parquet file that may be larger than memory; the model is that of ``fit``.
 
-    With ``cluster``, partitions stay in the memory of its workers, which must all see the file; linear
-    rankers get (features + 1) numbers per worker and evaluation, trees are grown by ``lightgbm.dask``.
-    Without a cluster, the file is streamed for every evaluation of a linear ranker, and the process stays
-    within ``memory`` bytes. Validation data is held in memory by this process.
+    With ``cluster``, partitions stay in the memory of its workers, which must all see the file; they get a
+    few numbers per request and return totals; trees are grown by ``lightgbm.dask``, and the sources of a
+    mixture are one task each, with all documents in the memory of a worker. Without a cluster,
+    the file is streamed for every request, and the process stays within ``memory`` bytes. Validation data is
+    held in memory by this process. Rankers whose training is not a sum over queries raise InputError.
     """
     learner = ranker(name, **settings)
-    method = _method(learner, spread=cluster is not None)
+    if isinstance(learner.method, TuneAndMix) and cluster is not None:
+        return mixture_on(cluster, name, path, valid, report=report, **settings)
+    method = method_in_pieces(learner, spread=cluster is not None)
     if memory is not None:
         give_memory_back()
     plan = plan_partitions(path, rows or ROWS)
-    head = next(stream_dataset(path, 1000)).select([0])
+    head = _head(path)
     preparation = learner.preparation_for(head)
     common = learner.common
-    recipe = Recipe(preparation, method.loss.name, method.loss.settings, method.draws_order, common.seed)
     job = Job(
-        head,
+        preparation(head),
         None if valid is None else preparation(valid),
         learner.measure(),
         common.seed,
@@ -62,50 +74,50 @@ def train_in_parts(
         convention=common.convention,
     )
     model: Model
-    if isinstance(method.scorer, TreeScorer) and cluster is not None:
-        if method.draws_order and plan.truth != "top-k":
-            raise InputError(
-                f"trees of the ranker {name!r} learn in parts from top-k truth only, got {plan.truth}",
-                "write it first: topkit data convert FILE --truth top-10 --out NEW",
-                file=path,
-            )
-        model, traces = spread_trees(cluster, plan, recipe, method.scorer, job)
-    elif isinstance(method.scorer, LinearScorer):
-        with ExitStack() as stack:
-            if cluster is not None:
-                total = spread_total(cluster, keep_loaded(cluster, plan, recipe))
-            else:
-                warm_up(recipe, head)
-                batch = rows or rows_within(memory, plan)
-                total = stack.enter_context(streamed_total(recipe, plan, batch, report, room_within(memory)))
-            model, traces = method.scorer.descend(
-                Remembered(total), preparation.width, plan.queries, vector_metric(job), report
-            )
+    if method is None:
+        if cluster is None:
+            raise TypeError("trees need a cluster")
+        model, traces = _trees(cluster, plan, preparation, learner, job)
     else:
-        raise TypeError(f"{type(method.scorer).__name__} cannot be trained in parts")
+        recipe = Recipe(learner, method, preparation, plan.truth)
+        if cluster is not None:
+            model, traces = method.train_on(SpreadPieces.of(cluster, plan, recipe), job)
+        else:
+            _warm_up(recipe, head)
+            batch = rows or rows_within(memory, plan)
+            with streamed_pieces(recipe, plan, batch, report, room_within(memory)) as pieces:
+                model, traces = method.train_on(pieces, job)
     return learner.install(preparation, model, traces, provenance(model, _describe(plan), valid))
 
 
-def _method(learner: Learner, *, spread: bool) -> Gradient:
-    """The method of the ranker if it can be trained in parts; otherwise InputError with the reason."""
+def _head(path: str | PathLike[str]) -> Dataset:
+    """The first queries of the file."""
+    data = next(stream_dataset(path, HEAD_ROWS))
+    return data.select(list(range(min(data.n_queries, HEAD_QUERIES))))
+
+
+def _warm_up(recipe: Recipe, head: Dataset) -> None:
+    """Load and compile everything that training needs, so that its memory can be measured."""
+    for piece in recipe.pieces(head):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            recipe.method.train_on(Whole(recipe.bind(piece), piece.X), recipe.job(piece))
+
+
+def _trees(
+    cluster: Cluster, plan: Plan, preparation: Preparation, learner: Learner, job: Job
+) -> tuple[Model, list[Trace]]:
+    """Trees of a gradient ranker on the workers of a cluster."""
     method = learner.method
-    if not isinstance(method, Gradient):
+    if not isinstance(method, Gradient) or not isinstance(method.scorer, TreeScorer):
+        raise TypeError(f"{learner.name} has no trees")
+    if method.draws_order and Truth.parse(plan.truth).kind != "top-k":
         raise InputError(
-            f"the ranker {learner.name!r} needs all documents at once, so it cannot be trained in parts",
-            "use a gradient ranker such as topk-listmle or focusednet",
+            f"trees of the ranker {learner.name!r} learn in parts from top-k truth only, got {plan.truth}",
+            "write it first: topkit data convert FILE --truth top-10 --out NEW",
+            file=plan.path,
         )
-    if method.loss.pairs_given:
-        raise InputError("training in parts does not support preferences", "learn from labels")
-    scorer = method.scorer
-    if isinstance(scorer, LinearScorer) and scorer.optimiser == "lbfgs":
-        return method
-    if isinstance(scorer, TreeScorer) and spread:
-        return method
-    unsupported = "trees" if isinstance(scorer, TreeScorer) else "networks and Adam"
-    raise InputError(
-        f"{unsupported} cannot be trained in parts this way",
-        "use scorer=linear with optimiser=lbfgs" + (" or trees" if spread else ", or trees with --dask"),
-    )
+    return spread_trees(cluster, plan, preparation, method.loss, method.scorer, job)
 
 
 def _describe(plan: Plan) -> dict[str, Any]:

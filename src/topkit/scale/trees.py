@@ -14,9 +14,8 @@ from topkit.compute import Trace
 from topkit.compute.cluster import Cluster, Kept
 from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
-from topkit.losses import loss
+from topkit.losses import Loss, loss
 from topkit.rankers.preparation import Preparation
-from topkit.scale.sums import Recipe
 from topkit.scorers import Floats, Job, Trees, TreeScorer
 from topkit.scorers.trees import settings_for
 
@@ -69,12 +68,12 @@ def first_curvature(data: Dataset, name: str, settings: Mapping[str, Any]) -> tu
 
 
 def spread_trees(
-    cluster: Cluster, plan: Plan, recipe: Recipe, scorer: TreeScorer, job: Job
+    cluster: Cluster, plan: Plan, preparation: Preparation, bound: Loss, scorer: TreeScorer, job: Job
 ) -> tuple[Trees, list[Trace]]:
     """Trees grown on all partitions; validation data selects their number. ``job.train`` is not used."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            text = _grow(cluster, plan, recipe, scorer, job.seed)
+            text = _grow(cluster, plan, preparation, bound, scorer, job.seed)
             break
         except (TypeError, ValueError):
             raise  # wrong data or settings, which another attempt does not fix
@@ -85,14 +84,16 @@ def spread_trees(
     return (Trees(text), []) if job.valid is None else _select_trees(text, scorer, job, job.valid)
 
 
-def _grow(cluster: Cluster, plan: Plan, recipe: Recipe, scorer: TreeScorer, seed: int) -> str:
+def _grow(
+    cluster: Cluster, plan: Plan, preparation: Preparation, bound: Loss, scorer: TreeScorer, seed: int
+) -> str:
     import lightgbm
 
-    kept = cluster.keep(prepared, plan.partitions, recipe.preparation)
-    sizes = cluster.over(kept, first_curvature, recipe.loss, recipe.settings)
+    kept = cluster.keep(prepared, plan.partitions, preparation)
+    sizes = cluster.over(kept, first_curvature, bound.name, bound.settings)
     unit = sum(curvature for curvature, _, _ in sizes) / plan.documents or 1.0
-    X, y, group = _arrays(cluster, kept, sizes, recipe.preparation.width)
-    objective = GroupLoss(recipe.loss, recipe.settings, unit)
+    X, y, group = _arrays(cluster, kept, sizes, preparation.width)
+    objective = GroupLoss(bound.name, bound.settings, unit)
     model = lightgbm.DaskLGBMRanker(
         client=cluster.client,
         objective=objective,

@@ -21,6 +21,7 @@ from topkit.compute.kernel_options import KERNEL
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
+Column = NDArray[np.float32]
 
 COUNTING_LIMIT = 256
 """Up to this length, counting the greater elements of each element sorts faster than a comparison sort."""
@@ -182,7 +183,7 @@ def _step_kernel(value_of: Value) -> Callable[..., tuple[float, int]]:
     @njit(**KERNEL)
     def step_values(
         scores: Floats,
-        column: Floats,
+        column: Column,
         step: float,
         order: Places,
         gain: Floats,
@@ -217,13 +218,13 @@ def _step_kernel(value_of: Value) -> Callable[..., tuple[float, int]]:
 
 @njit(**KERNEL)
 def _moved_in_order(
-    scores: Floats, column: Floats, step: float, order: Places, moved: Floats, place: Ints
+    scores: Floats, column: Column, step: float, order: Places, moved: Floats, place: Ints
 ) -> bool:
     """Fill the moved scores in the current order; whether that order still is the right one."""
     sorted_still = True
     for i in range(len(order)):
         row = order[i]
-        moved[i], place[i] = scores[row] + step * column[row], row
+        moved[i], place[i] = scores[row] + step * np.float64(column[row]), row
         if i > 0:
             above, below = moved[i - 1], moved[i]
             sorted_still &= above > below or (above == below and place[i - 1] < row)

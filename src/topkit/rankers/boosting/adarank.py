@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from topkit.compute import Trace
 from topkit.data.settings import Setting, check_fields
 from topkit.metrics.compiled import worst_ties
-from topkit.rankers.boosting.loop import Boosting, Lists
-from topkit.rankers.boosting.pools import FeaturePool
+from topkit.rankers.boosting.loop import Boosting, BoostPiece, Lists
+from topkit.rankers.boosting.pools import pool_of
+from topkit.rankers.pieces import InPieces, Pieces
 from topkit.scorers import Job, Model
 
 
 @dataclass(frozen=True)
-class AdaRank:
+class AdaRank(InPieces):
     """AdaRank: H = Σ α_t f_t, each f_t the weak ranker with the largest r = Σ_q D(q)·E(f, q).
 
     E is the metric that the setting ``metric`` names (MAP, NDCG@k, ERR, any), D(q) ∝ exp(−E(H, q)), and
@@ -41,9 +42,17 @@ class AdaRank:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, job: Job) -> tuple[Model, list[Trace]]:
+    @property
+    def measures_training(self) -> bool:
+        return True
+
+    def arranged(self, job: Job) -> Job:
+        return replace(job, train=worst_ties(job.train))
+
+    def piece(self, job: Job) -> BoostPiece:
+        """The lists of a piece."""
+        return BoostPiece(job.train.ptr, Lists.of(job, job.train, None, job.query_weights), None)
+
+    def train_on(self, pieces: Pieces, job: Job) -> tuple[Model, list[Trace]]:
         """The sum of weak rankers, and the trace of the metric on validation (or else training) data."""
-        train = worst_ties(job.train)
-        pool = FeaturePool.of(train)
-        lists = Lists.of(job, train, None, job.query_weights, pool)
-        return Boosting(train, pool, lists, None, 1.0).run(job, self.rounds)
+        return Boosting(pieces, pool_of(pieces, "feature", 1), 1.0).run(job, self.rounds)

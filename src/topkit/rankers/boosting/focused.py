@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -14,15 +14,17 @@ from topkit.data.settings import Setting, check_fields
 from topkit.losses import loss
 from topkit.losses.focused import top_rows
 from topkit.metrics.compiled import worst_ties
-from topkit.rankers.boosting.loop import Boosting, Lists, Pairs
+from topkit.rankers.boosting.loop import Boosting, BoostPiece, Lists
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
 from topkit.rankers.orders import drawn_job
 from topkit.rankers.pairs import Beta, Margin, TopSize
+from topkit.rankers.pieces import InPieces, Pieces
 from topkit.scorers import Job, Model
+from topkit.scorers.linear import Matrix
 
 
 @dataclass(frozen=True)
-class FocusedBoost:
+class FocusedBoost(InPieces):
     """FocusedBoost: each f_t has the largest r = β Σ_q D(q)·E(f, T_q) + (1 − β) Σ D'(u,v)(f(u) − f(v)).
 
     T_q is the top k of query q with its order, E the metric of the setting ``metric``, and pairs go from T to
@@ -62,22 +64,47 @@ class FocusedBoost:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, job: Job) -> tuple[Model, list[Trace]]:
-        """The sum of weak rankers; the trace of the metric, or of β·E − (1 − β)·loss without validation."""
+    @property
+    def keeps_missing(self) -> bool:
+        return self.weak == "threshold"
+
+    @property
+    def draws_order(self) -> bool:
+        return True
+
+    @property
+    def measures_training(self) -> bool:
+        return self.beta > 0
+
+    def arranged(self, job: Job) -> Job:
         drawn, _ = drawn_job(job, self.k)
-        k = drawn.train.truth.k or self.k
-        train = worst_ties(drawn.train)
-        pool = pool_of(train, self.weak, self.thresholds)
+        return replace(drawn, train=worst_ties(drawn.train))
+
+    def piece(self, job: Job) -> BoostPiece:
+        """The tops of the lists of a piece, and its pairs from the top to the rest."""
+        train = job.train
+        k = train.truth.k or self.k
         lists = pairs = None
         if self.beta > 0:
             top, rows, queries = top_of(train, k)
             if len(queries):
-                lists = Lists.of(job, top, rows, drawn.query_weights[queries], pool)
+                lists = Lists.of(job, top, rows, job.query_weights[queries])
         if self.beta < 1:
-            focused_loss = loss("exponential", pairs="focused", k=k, margin=self.margin)
-            largest = float(train.y.max(initial=1.0)) if self.margin == "label-gap" else 1.0
-            pairs = Pairs.of(focused_loss.on(train.y, train.ptr, drawn.weights), 1.0 / largest)
-        return Boosting(train, pool, lists, pairs, self.beta).run(job, self.rounds)
+            pairs = loss("exponential", pairs="focused", k=k, margin=self.margin).on(
+                train.y, train.ptr, job.weights
+            )
+        return BoostPiece(train.ptr, lists, pairs, largest=float(train.y.max(initial=1.0)))
+
+    def train_on(self, pieces: Pieces, job: Job) -> tuple[Model, list[Trace]]:
+        """The sum of weak rankers; the trace of the metric, or of β·E − (1 − β)·loss without validation."""
+        pool = pool_of(pieces, self.weak, self.thresholds)
+        largest = pieces.reduce(max, largest_label) if self.margin == "label-gap" else 1.0
+        return Boosting(pieces, pool, self.beta, 1.0 / largest).run(job, self.rounds)
+
+
+def largest_label(piece: BoostPiece, X: Matrix) -> float:
+    """The largest label of a piece."""
+    return piece.largest
 
 
 def top_of(data: Dataset, k: int) -> tuple[Dataset, NDArray[np.int64], NDArray[np.int64]]:

@@ -12,13 +12,15 @@ Floats = NDArray[np.float64]
 
 
 @njit(**KERNEL)
-def bin_sums(bins: NDArray[np.uint8], weight: Floats, size: int, first: int, last: int, out: Floats) -> None:
+def bin_sums(
+    bins: NDArray[np.uint8], weight: Floats, size: int, first: int, last: int, sums: Floats, out: Floats
+) -> None:
     """out[f, t] = Σ weight over the documents whose bin of feature f is above t: the gain of each threshold.
 
-    ``bins`` has one row per feature. Four sums per bin let the processor overlap additions.
+    ``bins`` has one row per feature. Four sums per bin let the processor overlap additions; ``sums`` is a
+    buffer of 4 × 256 numbers for them.
     """
     n = len(weight)
-    sums = np.empty((4, 256))
     for f in range(first, last):
         for b in range(256):
             for lane in range(4):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
+
+import numpy as np
 
 from topkit.compute import Trace
 from topkit.data.settings import Setting, Span, check_fields
-from topkit.rankers.boosting.loop import Boosting, Pairs
+from topkit.rankers.boosting.loop import Boosting, BoostPiece
 from topkit.rankers.boosting.pools import MOST_THRESHOLDS, WEAK, pool_of
+from topkit.rankers.orders import has_different_labels
 from topkit.rankers.pairs import PairSet, PairTop, pair_objective
+from topkit.rankers.pieces import InPieces, Pieces
 from topkit.scorers import Job, Model
 
 
 @dataclass(frozen=True)
-class RankBoost:
+class RankBoost(InPieces):
     """RankBoost: H = Σ α_t f_t, each f_t the weak ranker with the largest |r|, r = Σ D(u,v)(f(u) − f(v)).
 
     D(u,v) ∝ exp(−(H(u) − H(v))) over pairs with u better than v, and α = ½ ln((1 + r)/(1 − r)). Weak rankers
@@ -51,8 +55,25 @@ class RankBoost:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, job: Job) -> tuple[Model, list[Trace]]:
+    @property
+    def keeps_missing(self) -> bool:
+        return self.weak == "threshold"
+
+    def piece(self, job: Job) -> BoostPiece:
+        """The pairs of a piece."""
+        differ = has_different_labels(job.train)
+        if job.preferences is not None or self.weak != "threshold" or differ.all() or not differ.any():
+            return BoostPiece(job.train.ptr, None, pair_objective(job, "exponential", self.pairs, self.k))
+        # lists of one label have no pairs: leaving them out saves a third of the time on MQ2008
+        weights = None if job.weights is None else job.weights[differ]
+        some = replace(job, train=job.train.select(differ), weights=weights)
+        return BoostPiece(
+            job.train.ptr,
+            None,
+            pair_objective(some, "exponential", self.pairs, self.k),
+            active=np.flatnonzero(np.repeat(differ, job.train.lengths)),
+        )
+
+    def train_on(self, pieces: Pieces, job: Job) -> tuple[Model, list[Trace]]:
         """The sum of weak rankers, and the trace of the validation metric or of −(mean exponential loss)."""
-        pairs = Pairs.of(pair_objective(job, "exponential", self.pairs, self.k))
-        pool = pool_of(job.train, self.weak, self.thresholds)
-        return Boosting(job.train, pool, None, pairs, 0.0).run(job, self.rounds)
+        return Boosting(pieces, pool_of(pieces, self.weak, self.thresholds), 0.0).run(job, self.rounds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy as np
 from topkit.compute import Trace, one_blas_thread, thread_map
 from topkit.data.settings import Setting, check_fields
 from topkit.metrics.compiled import Measured, worst_ties
-from topkit.rankers.linear.climb import Climb, climb_on
+from topkit.rankers.linear.climb import MOST_CROSSINGS, ClimbPiece, Path, TotalClimb, room_of
+from topkit.rankers.pieces import InPieces, Pieces
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.model import filled
 
 FIRST_STEP = 0.05
 """The first step of a weight, relative to its size; as in RankLib."""
@@ -22,7 +22,7 @@ SMALLEST_GAIN = 1e-12
 
 
 @dataclass(frozen=True)
-class CoordinateAscent:
+class CoordinateAscent(InPieces):
     """Coordinate Ascent: moves each weight in turn to where the training mean of the metric is best.
 
     The metric is constant between the values of a weight at which two documents swap. For DCG and NDCG all
@@ -56,22 +56,34 @@ class CoordinateAscent:
     def __post_init__(self) -> None:
         check_fields(self)
 
+    @property
+    def measures_training(self) -> bool:
+        return True
+
+    def arranged(self, job: Job) -> Job:
+        return replace(job, train=worst_ties(job.train))
+
+    def piece(self, job: Job) -> ClimbPiece:
+        """The metric on a piece."""
+        return ClimbPiece.of(Measured.of(job.train, job.metric, job.convention), job.query_weights)
+
     @one_blas_thread()
-    def train(self, job: Job) -> tuple[Linear, list[Trace]]:
+    def train_on(self, pieces: Pieces, job: Job) -> tuple[Linear, list[Trace]]:
         """The best of all restarts, and the trace of the training metric of each, sweep by sweep."""
-        data = worst_ties(job.train)
-        X = filled(data.X)
-        measured = Measured.of(data, job.metric, job.convention)
-        start_on = climb_on(measured, X, job.query_weights / job.total_weight)
-        valid = job.valid
+        weight, crossings, unlisted = pieces.total(room_of)
+        exact = not unlisted and crossings <= MOST_CROSSINGS
+        features, valid = job.train.n_features, job.valid
         done = 0
 
         def run(restart: int) -> tuple[Floats, Trace, float]:
             nonlocal done
             rng = np.random.default_rng([job.seed, restart])
-            features = X.shape[1]
             start = np.full(features, 1.0) if restart == 0 else rng.uniform(-1.0, 1.0, features)
-            w, trace = self.ascend(start_on, start / np.abs(start).sum(), rng)
+
+            def start_at(w: Floats) -> TotalClimb:
+                return TotalClimb(pieces, Path(restart, w.copy()), weight, exact)
+
+            w, trace = self.ascend(start_at, start / np.abs(start).sum(), rng)
             value = trace.values[-1] if valid is None else job.judge(Linear(w).score(valid))
             done += 1
             job.report("restart", done, self.restarts, value)
@@ -82,11 +94,11 @@ class CoordinateAscent:
         return Linear(runs[best][0]), [trace for _, trace, _ in runs]
 
     def ascend(
-        self, start_on: Callable[[Floats], Climb], w: Floats, rng: np.random.Generator
+        self, start_at: Callable[[Floats], TotalClimb], w: Floats, rng: np.random.Generator
     ) -> tuple[Floats, Trace]:
         """Climb from one start until a sweep gains less than the tolerance."""
         w = w.copy()
-        climb = start_on(w)
+        climb = start_at(w)
         trace = Trace(self.sweeps, larger_is_better=True)
         going = trace.go_on(climb.value)
         while going:
@@ -98,13 +110,13 @@ class CoordinateAscent:
             size = float(np.abs(w).sum())
             if size > 0:  # the order stays the same, and step sizes keep their meaning
                 w /= size
-                climb = start_on(w)
+                climb = start_at(w)
             going = trace.go_on(climb.value)
             if trace.values[-1] - trace.values[-2] < self.tolerance:
                 trace.reason, going = "settled", False
         return w, trace
 
-    def _best_step(self, climb: Climb, f: int, weight: float, features: int) -> float:
+    def _best_step(self, climb: TotalClimb, f: int, weight: float, features: int) -> float:
         """The change of one weight that raises the metric most, or 0."""
         exact = climb.best_step(f)
         if exact is not None:

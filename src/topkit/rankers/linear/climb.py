@@ -1,16 +1,17 @@
-"""The state of a linear ranker that climbs a metric, and the gain of changing one weight."""
+"""The state of a linear ranker that climbs a metric on a piece, and the gain of changing one weight."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.metrics.compiled import FastMeasure, Measured
+from topkit.rankers.pieces import Pieces
 from topkit.scorers import Floats
+from topkit.scorers.linear import Matrix, products
 
 EXACT = "discounted_sum"
 """The form of a metric whose value along one weight can be computed at every step: DCG and NDCG."""
@@ -19,25 +20,29 @@ MOST_CROSSINGS = 1 << 24
 NARROW = 1e-12
 """Intervals and gains below this are rounding errors."""
 
+Columns = NDArray[np.float32]
+Crossings = tuple[list[Floats], list[Floats]]
+"""The steps at which the weighted sum of the metric changes, and the changes; one array per piece."""
+
 
 class Climb(Protocol):
-    """The state of a linear ranker on training data."""
+    """The state of a linear ranker on the documents of a piece."""
 
     @property
     def value(self) -> float:
-        """The weighted mean of the metric."""
+        """The weighted sum of the metric."""
         ...
 
     def gain(self, feature: int, step: float) -> tuple[float, int]:
-        """The rise of the mean if one weight changed, and the number of lists that would re-rank."""
+        """The rise of the sum if one weight changed, and the number of lists that would re-rank."""
         ...
 
     def move(self, feature: int, step: float) -> None:
         """Change one weight."""
         ...
 
-    def best_step(self, feature: int) -> float | None:
-        """The change of one weight that raises the mean most; None if it cannot be computed exactly."""
+    def crossings(self, feature: int) -> Crossings:
+        """Every step of one weight at which the sum changes; only for metrics of the form ``EXACT``."""
         ...
 
 
@@ -45,64 +50,41 @@ class Climb(Protocol):
 class FastClimb:
     """A climb with compiled metrics: a list whose order a step does not change is not sorted again."""
 
+    piece: ClimbPiece
     fast: FastMeasure
-    ptr: NDArray[np.int64]
-    columns: Floats
-    """Features × documents."""
-    movable: list[NDArray[np.int64]]
-    """For each feature, the queries whose metric it can change."""
-    query_shares: Floats
-    """The weight of each query; they sum to 1."""
     scores: Floats
     order: NDArray[np.int32]
     values: Floats
-    room: int
-    """Upper limit of the number of crossings: relevant documents times documents of their query."""
 
     @property
     def value(self) -> float:
-        return float(self.query_shares @ self.values)
+        return float(self.piece.weights @ self.values)
 
     def gain(self, feature: int, step: float) -> tuple[float, int]:
         return self._step(feature, step, keep=False)
 
-    def best_step(self, feature: int) -> float | None:
-        """The middle of the interval of steps with the best mean, the widest of equals; 0 if none is better.
-
-        The mean is constant between the steps at which two documents swap, so all of them are visited.
-        """
-        if self.fast.kind != EXACT or self.room > MOST_CROSSINGS:
-            return None
+    def crossings(self, feature: int) -> Crossings:
         from topkit.rankers.linear.kernels import crossings
 
-        times, changes = np.empty(self.room), np.empty(self.room)
-        count, start = crossings(
-            self.scores, self.columns[feature], self.fast.gain, self.fast.discount, self.ptr,
-            self.movable[feature], self.query_shares, times, changes,
+        piece = self.piece
+        times, changes = np.empty(piece.room), np.empty(piece.room)
+        count = crossings(
+            self.scores, piece.columns[feature], self.fast.gain, self.fast.discount, piece.ptr,
+            piece.movable[feature], piece.weights, times, changes,
         )  # fmt: skip
-        if count == 0:
-            return 0.0
-        order = np.argsort(times[:count])
-        at = times[order]
-        edges = np.concatenate([[at[0] - max(1.0, abs(at[0]))], at, [at[-1] + max(1.0, abs(at[-1]))]])
-        width = np.diff(edges)
-        means = start + np.concatenate([[0.0], np.cumsum(changes[order])])
-        means[width <= NARROW * np.maximum(1.0, np.abs(edges[1:]))] = -np.inf
-        best = np.flatnonzero(means >= means.max() - NARROW)
-        widest = int(best[np.argmax(width[best])])
-        step = float(edges[widest] + edges[widest + 1]) / 2
-        return step if self.gain(feature, step)[0] > NARROW else 0.0
+        return [times[:count]], [changes[:count]]
 
     def move(self, feature: int, step: float) -> None:
         self._step(feature, step, keep=True)
-        self.scores += step * self.columns[feature]
+        self.scores += np.multiply(self.piece.columns[feature], step, dtype=np.float64)
 
     def _step(self, feature: int, step: float, *, keep: bool) -> tuple[float, int]:
         from topkit.metrics.compiled import kernels
 
         gain, reranked = kernels.stepped_values(
-            self.fast.kind, self.scores, self.columns[feature], step, self.order, self.fast.gain,
-            self.fast.discount, self.ptr, self.movable[feature], self.values, self.query_shares, keep,
+            self.fast.kind, self.scores, self.piece.columns[feature], step, self.order, self.fast.gain,
+            self.fast.discount, self.piece.ptr, self.piece.movable[feature], self.values,
+            self.piece.weights, keep,
         )  # fmt: skip
         return gain, reranked
 
@@ -111,56 +93,184 @@ class FastClimb:
 class PlainClimb:
     """A climb that evaluates all lists, for metrics without a compiled form."""
 
-    measured: Measured
-    columns: Floats
-    query_shares: Floats
+    piece: ClimbPiece
     scores: Floats
     values: Floats
 
     @property
     def value(self) -> float:
-        return float(self.query_shares @ self.values)
+        return float(self.piece.weights @ self.values)
 
     def gain(self, feature: int, step: float) -> tuple[float, int]:
-        after = self.measured.values(self.scores + step * self.columns[feature])
-        return float(self.query_shares @ (after - self.values)), int((after != self.values).sum())
-
-    def best_step(self, feature: int) -> float | None:
-        """Metrics without a compiled form have no list of crossings."""
-        return None
+        after = self.piece.measured.values(self._moved(feature, step))
+        return float(self.piece.weights @ (after - self.values)), int((after != self.values).sum())
 
     def move(self, feature: int, step: float) -> None:
-        self.scores = self.scores + step * self.columns[feature]
-        self.values = self.measured.values(self.scores)
+        self.scores = self._moved(feature, step)
+        self.values = self.piece.measured.values(self.scores)
+
+    def crossings(self, feature: int) -> Crossings:
+        raise TypeError("metrics without a compiled form have no list of crossings")
+
+    def _moved(self, feature: int, step: float) -> Floats:
+        moved: Floats = self.scores + np.multiply(self.piece.columns[feature], step, dtype=np.float64)
+        return moved
 
 
-def climb_on(measured: Measured, X: Floats, query_shares: Floats) -> Callable[[Floats], Climb]:
-    """Weights → a climb that starts there; what all starts share is prepared once."""
-    columns = np.ascontiguousarray(X.T)
-    data, fast = measured.data, measured.fast
-    if fast is None:
+@dataclass
+class ClimbPiece:
+    """A metric on the documents of a piece, and the climbs that were started there."""
 
-        def plain_climb(w: Floats) -> Climb:
-            scores = w @ columns
-            return PlainClimb(measured, columns, query_shares, scores, measured.values(scores))
+    measured: Measured
+    columns: Columns = field(repr=False)
+    """Features × documents."""
+    weights: Floats
+    """The weight of each query."""
+    movable: list[NDArray[np.int64]] = field(repr=False)
+    """For each feature, the queries whose metric it can change."""
+    room: int
+    """Upper limit of the number of crossings: relevant documents times documents of their query."""
+    climbs: dict[int, tuple[Floats, int, Climb]] = field(default_factory=dict, repr=False)
+    """For each restart: the weights at its latest start, the steps taken since then, and the climb."""
 
-        return plain_climb
-    starts = data.ptr[:-1]
-    differs = np.minimum.reduceat(columns, starts, axis=1) < np.maximum.reduceat(columns, starts, axis=1)
-    flat = np.minimum.reduceat(data.y, starts) == np.maximum.reduceat(data.y, starts)
-    open_queries = np.isnan(fast.fixed) & ~flat & (query_shares > 0)
-    movable = [np.flatnonzero(row & open_queries) for row in differs]
-    relevant = np.add.reduceat(fast.gain != 0, starts, dtype=np.int64)
-    room = int((relevant * data.lengths)[open_queries].sum())
+    @classmethod
+    def of(cls, measured: Measured, weights: Floats) -> ClimbPiece:
+        data, fast = measured.data, measured.fast
+        columns = np.nan_to_num(np.array(data.X.T, order="C"), copy=False, nan=0.0)
+        if fast is None:
+            return cls(measured, columns, weights, [], 0)
+        starts = data.ptr[:-1]
+        differs = np.minimum.reduceat(columns, starts, axis=1) < np.maximum.reduceat(columns, starts, axis=1)
+        flat = np.minimum.reduceat(data.y, starts) == np.maximum.reduceat(data.y, starts)
+        open_queries = np.isnan(fast.fixed) & ~flat & (weights > 0)
+        movable = [np.flatnonzero(row & open_queries) for row in differs]
+        relevant = np.add.reduceat(fast.gain != 0, starts, dtype=np.int64)
+        return cls(measured, columns, weights, movable, int((relevant * data.lengths)[open_queries].sum()))
 
-    def fast_climb(w: Floats) -> Climb:
+    @property
+    def ptr(self) -> NDArray[np.int64]:
+        return self.measured.data.ptr
+
+    def start(self, scores: Floats) -> Climb:
+        """A climb from the scores of some weights."""
+        data, fast = self.measured.data, self.measured.fast
+        values = self.measured.values(scores)
+        if fast is None:
+            return PlainClimb(self, scores, values)
         from topkit.rankers.svm.kernels import sort_rows
 
-        scores = w @ columns
         rows = np.empty(len(scores), np.int64)
         sort_rows(scores, data.ptr, 0, data.n_queries, rows)
-        order = (rows - np.repeat(starts, data.lengths)).astype(np.int32)
-        values = measured.values(scores)
-        return FastClimb(fast, data.ptr, columns, movable, query_shares, scores, order, values, room)
+        order = (rows - np.repeat(data.ptr[:-1], data.lengths)).astype(np.int32)
+        return FastClimb(self, fast, scores, order, values)
 
-    return fast_climb
+
+# -- over all pieces -----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Path:
+    """Where a climb is: a restart, the weights at its latest start, and the steps taken since then."""
+
+    restart: int
+    start: Floats
+    steps: tuple[tuple[int, float], ...] = ()
+
+
+def climb_at(piece: ClimbPiece, X: Matrix, path: Path) -> Climb:
+    """The climb of a piece at the end of a path; the steps that it has not taken yet are taken first."""
+    start, taken, climb = piece.climbs.get(path.restart, (None, 0, None))
+    if climb is None or start is None or not np.array_equal(start, path.start):
+        taken, climb = 0, piece.start(products(X, np.ascontiguousarray(path.start)))
+    for feature, step in path.steps[taken:]:
+        climb.move(feature, step)
+    piece.climbs[path.restart] = (path.start, len(path.steps), climb)
+    return climb
+
+
+def room_of(piece: ClimbPiece, X: Matrix) -> tuple[float, int, int]:
+    """The weight of the queries of a piece, its crossings at most, and whether they cannot be listed."""
+    fast = piece.measured.fast
+    return float(piece.weights.sum()), piece.room, int(fast is None or fast.kind != EXACT)
+
+
+def value_sum(piece: ClimbPiece, X: Matrix, path: Path) -> float:
+    return climb_at(piece, X, path).value
+
+
+def gain_sum(piece: ClimbPiece, X: Matrix, path: Path, feature: int, step: float) -> tuple[float, int]:
+    return climb_at(piece, X, path).gain(feature, step)
+
+
+def crossing_lists(piece: ClimbPiece, X: Matrix, path: Path, feature: int) -> Crossings:
+    return climb_at(piece, X, path).crossings(feature)
+
+
+@dataclass
+class TotalClimb:
+    """A climb over all pieces: the mean of the metric, and the best step of a weight."""
+
+    pieces: Pieces
+    path: Path
+    weight: float
+    """The sum of the weights of all queries."""
+    exact: bool
+    """Whether all crossings of a weight can be visited."""
+
+    @property
+    def value(self) -> float:
+        """The weighted mean of the metric."""
+        return self.pieces.total(value_sum, self.path) / self.weight
+
+    def gain(self, feature: int, step: float) -> tuple[float, int]:
+        """The rise of the mean if one weight changed, and the number of lists that would re-rank."""
+        rise, reranked = self.pieces.total(gain_sum, self.path, feature, step)
+        return rise / self.weight, reranked
+
+    def move(self, feature: int, step: float) -> None:
+        """Change one weight; the pieces follow when they are asked next."""
+        path = self.path
+        self.path = Path(path.restart, path.start, (*path.steps, (feature, step)))
+
+    def best_step(self, feature: int) -> float | None:
+        """The middle of the interval of steps with the best mean, the widest of equals; 0 if none is better.
+
+        The mean is constant between the steps at which two documents swap, so all of them are visited. None
+        if they cannot be listed.
+        """
+        if not self.exact:
+            return None
+        times, changes = self.pieces.total(crossing_lists, self.path, feature)
+        step = best_interval(
+            *(np.concatenate(x) if len(x) > 1 else x[0] for x in (times, changes)), self.weight
+        )
+        return step if step != 0.0 and self.gain(feature, step)[0] > NARROW else 0.0
+
+
+def best_interval(times: Floats, changes: Floats, weight: float) -> float:
+    """The middle of the widest interval with the largest value; 0 if the value never changes.
+
+    Values that differ by rounding, relative to ``weight``, count as equal. Intervals that are as narrow as
+    rounding errors do not count.
+    """
+    if not len(times):
+        return 0.0
+    order = np.argsort(times)
+    at, sums = times[order], np.cumsum(changes[order])
+    # interval i ends at at[i] and has the value sums[i − 1], where the first one has the value 0
+    edges = np.concatenate([[at[0] - max(1.0, abs(at[0]))], at, [at[-1] + max(1.0, abs(at[-1]))]])
+    sums = np.concatenate([[0.0], sums])
+    near = NARROW * weight
+    best = np.flatnonzero(sums >= sums.max() - near)
+    if not _wide(edges, best).any():
+        wide = _wide(edges, np.arange(len(sums)))
+        best = np.flatnonzero(wide & (sums >= sums[wide].max() - near))
+    else:
+        best = best[_wide(edges, best)]
+    widest = int(best[np.argmax(edges[best + 1] - edges[best])])
+    return float(edges[widest] + edges[widest + 1]) / 2
+
+
+def _wide(edges: Floats, intervals: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether intervals are wider than rounding errors."""
+    low, high = edges[intervals], edges[intervals + 1]
+    wide: NDArray[np.bool_] = high - low > NARROW * np.maximum(1.0, np.abs(high))
+    return wide

@@ -12,6 +12,9 @@ from topkit.metrics.compiled.kernels import falling_order
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FEW = 24
+"""Up to this many values are kept in order by insertion."""
+
 
 @njit(**KERNEL)
 def perceptron_pass(
@@ -84,10 +87,33 @@ def margin_counts(scores: Floats, y: Floats, ptr: Ints, edges: Floats, counts: I
     return far
 
 
+@njit(**KERNEL)
+def largest_values(values: Floats, keep: int, order: Ints, kept: Floats) -> int:
+    """Fill ``kept`` with the largest values in descending order, at most ``keep`` of them; their number."""
+    count = min(len(values), keep)
+    if keep > FEW:
+        falling_order(values, order)
+        for i in range(count):
+            kept[i] = values[order[i]]
+        return count
+    held = 0
+    for i in range(len(values)):
+        value = values[i]
+        if held == count and value <= kept[held - 1]:
+            continue  # most values end here: no sort is needed
+        place = min(held, count - 1)
+        while place > 0 and kept[place - 1] < value:
+            kept[place] = kept[place - 1]
+            place -= 1
+        kept[place] = value
+        held = min(held + 1, count)
+    return count
+
+
 @njit(**KERNEL, error_model="numpy")
 def crossings(
     scores: Floats,
-    column: Floats,
+    column: NDArray[np.float32],
     gain: Floats,
     discount: Floats,
     ptr: Ints,
@@ -95,41 +121,59 @@ def crossings(
     shares: Floats,
     times: Floats,
     changes: Floats,
-) -> tuple[int, float]:
+) -> int:
     """Where Σ share_q·Σ_i gain_i·discount(rank of i) changes when scores move by t·column, and by how much.
 
     Fills ``times`` with the t at which a document with a gain changes its rank, and ``changes`` with the
-    change of the sum. Returns their number and the sum at t = −∞. Equal scores keep their order in the input.
+    change of the sum. Returns their number. Equal scores keep their order in the input.
+
+    Documents with a smaller slope start above document i and fall below it; those with a larger one rise
+    above it. While ``room`` or more of either are above it, its rank is beyond the depth, so only the last
+    ``room`` that fall and the first ``room`` that rise have to be sorted.
     """
-    count, start = 0, 0.0
-    longest = 0
+    count, longest = 0, 0
     for q in queries:
         longest = max(longest, ptr[q + 1] - ptr[q])
-    falling, order, moves = np.empty(longest), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    slopes, order = np.empty(longest), np.empty(longest, np.int64)
+    falls, rises = np.empty(longest), np.empty(longest)
+    last_falls, first_rises = np.empty(longest), np.empty(longest)
     depth = len(discount)
     for q in queries:
-        for i in range(ptr[q], ptr[q + 1]):
-            worth = shares[q] * gain[i]
+        a, n = ptr[q], ptr[q + 1] - ptr[q]
+        for j in range(n):
+            slopes[j] = column[a + j]
+        for i in range(n):
+            worth = shares[q] * gain[a + i]
             if worth == 0.0:
                 continue
-            above, met = 0, 0
-            for j in range(ptr[q], ptr[q + 1]):
-                steeper = column[j] - column[i]
-                if steeper != 0.0:
-                    falling[met] = (scores[j] - scores[i]) / steeper  # minus the time of the crossing
-                    moves[met] = 1 if steeper > 0.0 else -1
-                    above += steeper < 0.0
-                    met += 1
-                elif j != i:
-                    above += scores[j] > scores[i] or (scores[j] == scores[i] and j < i)
-            falling_order(falling[:met], order[:met])
-            now = discount[above] if above < depth else 0.0
-            start += worth * now
-            for place in range(met):
-                above += moves[order[place]]
+            always, falling, rising, score = 0, 0, 0, scores[a + i]
+            for j in range(n):  # without branches, which the processor could not predict
+                steeper = slopes[j] - slopes[i]
+                higher = scores[a + j] - score
+                minus_time = higher / steeper
+                falls[falling], rises[rising] = -minus_time, minus_time
+                falling += steeper < 0.0
+                rising += steeper > 0.0
+                always += (steeper == 0.0) & ((higher > 0.0) | ((higher == 0.0) & (j < i)))
+            room = depth - always
+            if room <= 0:
+                continue
+            now = discount[always + falling] if falling < room else 0.0
+            fall = largest_values(falls[:falling], room, order, last_falls)
+            rise_count = largest_values(rises[:rising], room, order, first_rises)
+            rise, above = 0, always + fall
+            while fall > 0 or rise < rise_count:
+                if fall > 0 and (rise == rise_count or last_falls[fall - 1] <= -first_rises[rise]):
+                    fall -= 1
+                    above -= 1
+                    time = last_falls[fall]
+                else:
+                    time = -first_rises[rise]
+                    rise += 1
+                    above += 1
                 after = discount[above] if above < depth else 0.0
                 if after != now:
-                    times[count], changes[count] = -falling[order[place]], worth * (after - now)
+                    times[count], changes[count] = time, worth * (after - now)
                     count += 1
                 now = after
-    return count, start
+    return count

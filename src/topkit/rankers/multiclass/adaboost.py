@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,20 @@ class Plan:
         return f"{self.form} {self.size}"
 
 
+class Binned(NamedTuple):
+    """The thresholds of each feature, and the bins of all documents between them."""
+
+    bins: NDArray[np.uint8]
+    """Features × documents."""
+    borders: Floats
+    """Features × thresholds; NaN where a feature has fewer thresholds."""
+
+    @classmethod
+    def of(cls, X: NDArray[np.float32]) -> Binned:
+        pool = ThresholdPool.of(X, THRESHOLDS)
+        return cls(pool.bind(X), pool.borders)
+
+
 def start_weights(classes: Ints, count: int, weights: Floats) -> Floats:
     """Signed starting weights w·y of documents × classes, whose absolute values sum to 1.
 
@@ -73,7 +88,7 @@ def boost(
     and every term is the best threshold of the features that Exp3.G draws for it; the reward of a round,
     −½ ln(1 − γ²), goes to each of its features. Busa-Fekete & Kégl, ICML 2010; Kégl & Busa-Fekete, ICML 2009.
     """
-    pool = ThresholdPool.of(data, THRESHOLDS)
+    pool = Binned.of(data.X)
     signed = signed.copy()
     grower = (_TreeGrower if plan.form == "tree" else _ProductGrower)(pool, signed.shape, plan.size)
     rng = np.random.default_rng(seed)
@@ -99,12 +114,12 @@ def boost(
     return grower.model(), trace
 
 
-def _sizes(pool: ThresholdPool) -> Ints:
+def _sizes(pool: Binned) -> Ints:
     """The number of thresholds of each feature."""
     return np.asarray((~np.isnan(pool.borders)).sum(axis=1), np.int64)
 
 
-def _first_edges(pool: ThresholdPool, signed: Floats) -> Floats:
+def _first_edges(pool: Binned, signed: Floats) -> Floats:
     """The edge of each feature's best threshold under the starting weights."""
     from topkit.rankers.multiclass import kernels
 
@@ -121,7 +136,7 @@ def _first_edges(pool: ThresholdPool, signed: Floats) -> Floats:
 class _TreeGrower:
     """Grows one Hamming tree per round, in buffers that are reused, and collects the trees."""
 
-    def __init__(self, pool: ThresholdPool, shape: tuple[int, int], leaves: int) -> None:
+    def __init__(self, pool: Binned, shape: tuple[int, int], leaves: int) -> None:
         documents, classes = shape
         self.pool, self.sizes, self.leaves = pool, _sizes(pool), leaves
         self.choices = 2 * leaves
@@ -151,7 +166,9 @@ class _TreeGrower:
         """Multiply the weights by exp(−α·y·h) and normalise them; the factor of the loss."""
         from topkit.rankers.multiclass import kernels
 
-        return float(kernels.update_by_leaves(signed, self.rows, self.bounds, self.votes, self.count, alpha))
+        total = kernels.update_by_leaves(signed, self.rows, self.bounds, self.votes, self.count, alpha)
+        signed /= total
+        return float(total)
 
     def keep(self, alpha: float) -> None:
         """Add the tree to the model, with its splits and leaves numbered after those of earlier trees."""
@@ -180,7 +197,7 @@ class _TreeGrower:
 class _ProductGrower:
     """Grows one product of thresholds per round, in buffers that are reused, and collects the products."""
 
-    def __init__(self, pool: ThresholdPool, shape: tuple[int, int], terms: int) -> None:
+    def __init__(self, pool: Binned, shape: tuple[int, int], terms: int) -> None:
         documents, classes = shape
         self.pool, self.sizes, self.terms = pool, _sizes(pool), terms
         self.choices = CYCLES * terms
@@ -210,7 +227,9 @@ class _ProductGrower:
         """Multiply the weights by exp(−α·y·h) and normalise them; the factor of the loss."""
         from topkit.rankers.multiclass import kernels
 
-        return float(kernels.update_by_parity(signed, self.parity, self.vote, alpha))
+        total = kernels.update_by_parity(signed, self.parity, self.vote, alpha)
+        signed /= total
+        return float(total)
 
     def keep(self, alpha: float) -> None:
         """Add the product to the model."""
@@ -229,6 +248,6 @@ class _ProductGrower:
         )
 
 
-def _comparisons(nodes: Ints, pool: ThresholdPool) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def _comparisons(nodes: Ints, pool: Binned) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """The feature and the threshold of each node."""
     return nodes[:, 0].astype(np.int32), rounded_down(pool.borders[nodes[:, 0], nodes[:, 1]])

@@ -153,19 +153,6 @@ def class_sums(signed: Floats, rows: Ints, first: int, last: int, sums: Floats) 
 
 
 @njit(**KERNEL)
-def attach_split(nodes: Ints, parent: Ints, node: int, leaf: int, other: int) -> None:
-    """Replace a leaf by a split with the leaves ``leaf`` and ``other`` below it."""
-    nodes[node, 2], nodes[node, 3] = -1 - leaf, -1 - other
-    if parent[leaf] >= 0:
-        up = parent[leaf]
-        if nodes[up, 2] == -1 - leaf:
-            nodes[up, 2] = node
-        else:
-            nodes[up, 3] = node
-    parent[leaf], parent[other] = node, node
-
-
-@njit(**KERNEL)
 def set_votes(
     low: Floats, high: Floats, low_votes: NDArray[np.int8], high_votes: NDArray[np.int8]
 ) -> tuple[float, float]:
@@ -224,7 +211,11 @@ def grow_tree(
         middle = partition(bins[feature], cut, rows, first, last, spare)
         node, other = count - 1, count
         nodes[node, 0], nodes[node, 1] = feature, cut
-        attach_split(nodes, parent, node, chosen, other)
+        nodes[node, 2], nodes[node, 3] = -1 - chosen, -1 - other
+        up = parent[chosen]
+        if up >= 0:  # the split takes the place of the leaf below its parent
+            nodes[up, 2 if nodes[up, 2] == -1 - chosen else 3] = node
+        parent[chosen], parent[other] = node, node
         bounds[chosen, 0], bounds[chosen, 1] = first, middle
         bounds[other, 0], bounds[other, 1] = middle, last
         class_sums(signed, rows, first, middle, low)
@@ -299,18 +290,10 @@ def grow_product(
 
 
 @njit(**KERNEL)
-def divide_all(signed: Floats, total: float) -> None:
-    """Divide all numbers by the total."""
-    for i in range(len(signed)):
-        for c in range(signed.shape[1]):
-            signed[i, c] /= total
-
-
-@njit(**KERNEL)
 def update_by_leaves(
     signed: Floats, rows: Ints, bounds: Ints, votes: NDArray[np.int8], leaves: int, alpha: float
 ) -> float:
-    """Multiply the weights by exp(−α·y·h) of a tree and normalise them to sum 1; the sum before."""
+    """Multiply the weights by exp(−α·y·h) of a tree; the sum of their absolute values."""
     right, wrong = np.exp(-alpha), np.exp(alpha)
     total = 0.0
     for leaf in range(leaves):
@@ -321,7 +304,6 @@ def update_by_leaves(
                 s *= right if (s > 0) == (votes[leaf, c] > 0) else wrong
                 signed[i, c] = s
                 total += abs(s)
-    divide_all(signed, total)
     return total
 
 
@@ -336,5 +318,4 @@ def update_by_parity(signed: Floats, parity: Floats, vote: NDArray[np.int8], alp
             s *= right if (s > 0) == (vote[c] * parity[i] > 0) else wrong
             signed[i, c] = s
             total += abs(s)
-    divide_all(signed, total)
     return total

@@ -71,7 +71,8 @@ class RankSVMRBF:
                 return data.with_features(np.ascontiguousarray(values, np.float32))
 
             valid = None if job.valid is None else mapped(job.valid)
-            model, fits = linear.train(replace(job, train=mapped(job.train), valid=valid))
+            radial_job = replace(job, train=mapped(job.train), valid=valid)
+            model, fits = linear.train_on(linear.whole(radial_job), radial_job)
             traces += fits
             radial = RadialKernel(scale, points, to_features @ model.weights, gamma)
             value = 0.0 if job.valid is None else job.judge(radial.score(job.valid))

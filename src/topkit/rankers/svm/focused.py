@@ -7,13 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace
 from topkit.losses import loss
 from topkit.rankers.orders import drawn_job
 from topkit.rankers.pairs import Beta, Margin, TopSize
-from topkit.rankers.svm.path import QuerySVM, ScoreLoss
+from topkit.rankers.svm.path import QueryLoss, QuerySVM
 from topkit.rankers.svm.precision import cuts_of_top
-from topkit.scorers import Floats, Job, Linear
+from topkit.scorers import Floats, Job
 
 
 @dataclass(frozen=True)
@@ -38,20 +37,26 @@ class FocusedSVM(QuerySVM):
     'q:1'
     """
 
+    title: ClassVar[str] = "FocusedSVM"
     summary: ClassVar[str] = "FocusedSVM: SVM-MAP in the top k, RankSVM from it to the rest"
 
     k: TopSize = 10
     beta: Beta = 0.5
     margin: Margin = "unit"
 
-    def train(self, job: Job) -> tuple[Linear, list[Trace]]:
-        """The fitted model, and the trace of the gap of every fit."""
-        drawn, k = drawn_job(job, self.k)
-        objective, total = focused_risk(drawn, k or self.k, self.beta, self.margin)
-        return self.minimise(job, objective, total, "FocusedSVM")
+    @property
+    def draws_order(self) -> bool:
+        return True
+
+    def arranged(self, job: Job) -> Job:
+        return drawn_job(job, self.k)[0]
+
+    def piece(self, job: Job) -> QueryLoss:
+        """The lists and pairs of a piece."""
+        return focused_risk(job, job.train.truth.k or self.k, self.beta, self.margin)
 
 
-def focused_risk(job: Job, k: int, beta: float, margin: str = "unit") -> tuple[ScoreLoss, float]:
+def focused_risk(job: Job, k: int, beta: float, margin: str = "unit") -> QueryLoss:
     """The loss Σ_q weight·[β·list part + (1 − β)·pair part] on scores, and its value at scores of 0.
 
     The training data of the job has top-k truth.
@@ -75,4 +80,4 @@ def focused_risk(job: Job, k: int, beta: float, margin: str = "unit") -> tuple[S
         pair_value, pair_slope = pairs(scores)
         return list_value + pair_value, list_slope + pair_slope
 
-    return objective, objective(zeros)[0]
+    return QueryLoss(objective, objective(zeros)[0])

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from topkit.compute import Trace
-from topkit.rankers.svm.pairs import Pairs
+from topkit.rankers.pieces import Pieces, score_sums
+from topkit.rankers.svm.pairs import hessian_sums
 from topkit.scorers import Floats
-from topkit.scorers.linear import Matrix, products, row_sum
 
 Product = Callable[[Floats], Floats]
 
@@ -22,48 +22,40 @@ SHORTEST = 1e-10
 
 
 def newton(
-    X: Matrix, pairs: Pairs, l2: float, start: Floats, max_steps: int, tolerance: float
+    pieces: Pieces, count: float, l2: float, start: Floats, max_steps: int, tolerance: float
 ) -> tuple[Floats, Trace]:
     """Minimise ½·l2·‖w‖² + (mean squared hinge of the pairs) from ``start``; weights and trace.
 
+    The state of each piece is a :class:`~topkit.rankers.svm.pairs.Pairs`; ``count`` is the number of pairs.
     Each step solves the Newton system by conjugate gradients, whose products with the Hessian cost O(n log n)
     per query, and then halves the step until the objective falls. It stops when a step changes the objective
     by at most ``tolerance``. Chapelle & Keerthi, Information Retrieval 2010.
     """
-    scale = 1.0 / pairs.count
+    scale = 1.0 / count
 
-    def evaluate(w: Floats) -> tuple[float, Floats, Floats, Floats]:
-        scores = products(X, w)
-        loss, slope, curvature = pairs.objective.with_curvature(scores)
-        value = 0.5 * l2 * float(w @ w) + scale * loss
-        return value, l2 * w + scale * row_sum(X, slope), scores, curvature
+    def evaluate(w: Floats) -> tuple[float, Floats]:
+        loss, gradient = pieces.total(score_sums, w)
+        return 0.5 * l2 * float(w @ w) + scale * loss, l2 * w + scale * gradient
+
+    def hessian(w: Floats) -> Product:
+        return lambda direction: l2 * direction + scale * pieces.total(hessian_sums, w, direction)
 
     trace = Trace(max_steps, tolerance=tolerance)
     w = start.copy()
-    value, gradient, scores, curvature = evaluate(w)
+    value, gradient = evaluate(w)
     going = trace.go_on(value)
     while going:
-        step = _conjugate(_hessian(X, pairs.hessian(scores, curvature), l2, scale), gradient)
+        step = _conjugate(hessian(w), gradient)
         predicted = float(gradient @ step)
         length, before = 1.0, value
         while True:
-            value, gradient, scores, curvature = evaluate(w + length * step)
+            value, gradient = evaluate(w + length * step)
             if value <= before + ENOUGH * length * predicted or length < SHORTEST:
                 break
             length *= 0.5
         w = w + length * step
         going = trace.go_on(value)
     return w, trace
-
-
-def _hessian(X: Matrix, in_scores: Product, l2: float, scale: float) -> Product:
-    """Products with the Hessian in the weights, from those with the Hessian in the scores."""
-
-    def times(direction: Floats) -> Floats:
-        product: Floats = l2 * direction + scale * row_sum(X, in_scores(products(X, direction)))
-        return product
-
-    return times
 
 
 def _conjugate(times: Product, gradient: Floats) -> Floats:

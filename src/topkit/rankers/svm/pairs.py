@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,13 @@ from topkit.losses import Objective, Preferences
 from topkit.losses.pairwise import PairSet, pair_set
 from topkit.rankers.pairs import pair_objective
 from topkit.scorers import Floats, Job
+from topkit.scorers.linear import Matrix, products, row_sum
 
 LOSSES = ("squared-hinge", "hinge")
 """Pair losses of RankSVM."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pairs:
     """The pair loss of a training set as a function of scores; only given preferences are listed as pairs."""
 
@@ -31,6 +32,8 @@ class Pairs:
     """The weight of each document as the better member of a pair."""
     down: Floats
     """The weight of each document as the worse member of a pair."""
+    latest: tuple[Floats, Callable[[Floats], Floats]] | None = field(default=None, repr=False)
+    """The weights at which the Hessian was requested last, and its products."""
 
     @classmethod
     def of(cls, job: Job, name: str, pairs: str, k: int) -> Pairs:
@@ -43,6 +46,10 @@ class Pairs:
             if isinstance(ranked, PairSet):
                 level, up, down = levels_and_shares(ranked, job.train.ptr)
         return cls(objective, objective(np.zeros(n))[0], level, up, down)
+
+    def __call__(self, scores: Floats) -> tuple[float, Floats]:
+        """The loss and its gradient in the scores."""
+        return self.objective(scores)
 
     def hessian(self, scores: Floats, curvature: Floats) -> Callable[[Floats], Floats]:
         """Products of the squared hinge's Hessian at these scores with a change of the scores.
@@ -76,6 +83,22 @@ class Pairs:
             return curvature * change - factor * out
 
         return product
+
+
+def pair_count(pairs: Pairs, X: Matrix) -> float:
+    """The weighted number of pairs of a piece."""
+    return pairs.count
+
+
+def hessian_sums(pairs: Pairs, X: Matrix, w: Floats, direction: Floats) -> Floats:
+    """The Hessian of the squared hinge of a piece in w, times a direction.
+
+    The orders of the lists at w are kept, because conjugate gradients ask for many directions.
+    """
+    if pairs.latest is None or not np.array_equal(pairs.latest[0], w):
+        scores = products(X, w)
+        pairs.latest = w.copy(), pairs.hessian(scores, pairs.objective.with_curvature(scores)[2])
+    return row_sum(X, pairs.latest[1](products(X, direction)))
 
 
 def levels_and_shares(pairs: PairSet, ptr: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats, Floats]:

@@ -10,9 +10,10 @@ import numpy as np
 
 from topkit.compute import Trace, one_blas_thread
 from topkit.data.settings import Setting, Span, check_fields
+from topkit.rankers.pieces import InPieces, Pieces, score_sums
 from topkit.rankers.svm.bundle import Planes, cutting_planes
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.linear import Matrix, product_matrix, products, row_sum
+from topkit.scorers.linear import Matrix
 
 PAIR_STRENGTHS = tuple(10.0 ** np.arange(0.0, 6.0, 0.5))
 """C times the number of pairs, tried on validation data."""
@@ -32,12 +33,28 @@ ScoreLoss = Callable[[Floats], tuple[float, Floats]]
 """Scores → value and subgradient of a convex loss."""
 
 
+@dataclass
+class QueryLoss:
+    """A convex loss of scores that is a sum over queries, and what it is divided by."""
+
+    objective: ScoreLoss
+    total: float
+
+    def __call__(self, scores: Floats) -> tuple[float, Floats]:
+        return self.objective(scores)
+
+
 @dataclass(frozen=True)
-class QuerySVM:
-    """Settings and solver of the SVM rankers whose loss is a sum over queries, solved by cutting planes."""
+class QuerySVM(InPieces):
+    """Settings and solver of the SVM rankers whose loss is a sum over queries, solved by cutting planes.
+
+    The state of a piece is a :class:`QueryLoss`.
+    """
 
     normalisation: ClassVar[str] = "min-max"
     learns_from: ClassVar[tuple[str, ...]] = ("labels",)
+    title: ClassVar[str]
+    """The name of the ranker in warnings."""
 
     C: Annotated[float | None, Setting(COST, above=0, search=Span(1e-4, 100.0, log=True))] = None
     max_steps: MaxSteps = 1000
@@ -48,20 +65,26 @@ class QuerySVM:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def minimise(self, job: Job, objective: ScoreLoss, total: float, name: str) -> tuple[Linear, list[Trace]]:
-        """The model for the best C, and the trace of the gap of every fit; ``total`` scales the loss."""
-        fit = cutting_plane_fit(product_matrix(job.train.X), objective, total, self.max_steps, self.tolerance)
+    def train_on(self, pieces: Pieces, job: Job) -> tuple[Linear, list[Trace]]:
+        """The model for the best C, and the trace of the gap of every fit."""
+        total = pieces.total(total_of)
+        fit = cutting_plane_fit(pieces, total, self.max_steps, self.tolerance)
         strengths = strengths_of(job, self.C, total, QUERY_STRENGTHS, DEFAULT_QUERY_STRENGTH)
-        return best_of_path(job, fit, total, strengths, name)
+        return best_of_path(job, fit, total, strengths, self.title)
 
 
-def cutting_plane_fit(X: Matrix, objective: ScoreLoss, total: float, max_steps: int, tolerance: float) -> Fit:
-    """Fit by cutting planes to objective(X·w)/total; the planes are kept from one penalty to the next."""
+def total_of(loss: QueryLoss, X: Matrix) -> float:
+    """What the loss of a piece adds to the total that scales it."""
+    return loss.total
+
+
+def cutting_plane_fit(pieces: Pieces, total: float, max_steps: int, tolerance: float) -> Fit:
+    """Fit by cutting planes to loss/total; the planes are kept from one penalty to the next."""
     planes = Planes()
 
     def risk(w: Floats) -> tuple[float, Floats]:
-        value, slope = objective(products(X, w))
-        return value / total, row_sum(X, slope) / total
+        value, slope = pieces.total(score_sums, w)
+        return value / total, slope / total
 
     return lambda l2, start: cutting_planes(risk, l2, start, planes, max_steps, tolerance)
 

@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar
 from topkit.compute import Trace
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.pairs import PairSet, PairTop
+from topkit.rankers.pieces import InPieces, Pieces
 from topkit.rankers.svm.newton import newton
-from topkit.rankers.svm.pairs import LOSSES, Pairs
+from topkit.rankers.svm.pairs import LOSSES, Pairs, pair_count
 from topkit.rankers.svm.path import (
     COST,
     DEFAULT_PAIR_STRENGTH,
@@ -20,14 +21,13 @@ from topkit.rankers.svm.path import (
     strengths_of,
 )
 from topkit.scorers import Floats, Job, Linear
-from topkit.scorers.linear import product_matrix
 
 NEWTON_SHARE = 1e-4
 """Newton's tolerance relative to the setting: it converges so fast that stopping early saves nothing."""
 
 
 @dataclass(frozen=True)
-class RankSVM:
+class RankSVM(InPieces):
     """RankSVM: ½‖w‖² + C Σ φ(w·x_u − w·x_v) over pairs (u better than v), φ the squared or the plain hinge.
 
     The squared hinge is solved by truncated Newton, the plain one by cutting planes; both cost O(n log n) per
@@ -68,15 +68,18 @@ class RankSVM:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def train(self, job: Job) -> tuple[Linear, list[Trace]]:
+    def piece(self, job: Job) -> Pairs:
+        """The pairs of a piece."""
+        return Pairs.of(job, self.loss, self.pairs, self.k)
+
+    def train_on(self, pieces: Pieces, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of every fit: objective (squared) or relative gap (plain)."""
-        pairs = Pairs.of(job, self.loss, self.pairs, self.k)
-        X = product_matrix(job.train.X)
+        count = pieces.total(pair_count)
 
         def newton_fit(l2: float, start: Floats) -> tuple[Floats, Trace]:
-            return newton(X, pairs, l2, start, self.max_steps, NEWTON_SHARE * self.tolerance)
+            return newton(pieces, count, l2, start, self.max_steps, NEWTON_SHARE * self.tolerance)
 
-        plain_fit = cutting_plane_fit(X, pairs.objective, pairs.count, self.max_steps, self.tolerance)
-        strengths = strengths_of(job, self.C, pairs.count, PAIR_STRENGTHS, DEFAULT_PAIR_STRENGTH)
+        plain_fit = cutting_plane_fit(pieces, count, self.max_steps, self.tolerance)
+        strengths = strengths_of(job, self.C, count, PAIR_STRENGTHS, DEFAULT_PAIR_STRENGTH)
         fit = plain_fit if self.loss == "hinge" else newton_fit
-        return best_of_path(job, fit, pairs.count, strengths, "RankSVM")
+        return best_of_path(job, fit, count, strengths, "RankSVM")

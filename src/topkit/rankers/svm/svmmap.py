@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from topkit.compute import Trace
 from topkit.data.settings import Setting
-from topkit.rankers.svm.path import QuerySVM
+from topkit.rankers.svm.path import QueryLoss, QuerySVM
 from topkit.rankers.svm.precision import whole_lists
-from topkit.scorers import Job, Linear
+from topkit.scorers import Job
 
 
 @dataclass(frozen=True)
@@ -30,12 +29,13 @@ class SvmMap(QuerySVM):
     'q:1'
     """
 
+    title: ClassVar[str] = "SVM-MAP"
     summary: ClassVar[str] = "SVM-MAP: linear, an upper bound of 1 − AP by cutting planes"
 
     rel: Annotated[float, Setting("Smallest label of a relevant document.")] = 1.0
     k: Annotated[int, Setting("Relevant documents at the top of a full order.", low=1)] = 10
 
-    def train(self, job: Job) -> tuple[Linear, list[Trace]]:
-        """The fitted model, and the trace of the gap of every fit."""
+    def piece(self, job: Job) -> QueryLoss:
+        """The lists of a piece."""
         tasks = whole_lists(job.train, job.query_weights, self.rel, self.k)
-        return self.minimise(job, tasks, float(tasks.weights.sum()), "SVM-MAP")
+        return QueryLoss(tasks, float(tasks.weights.sum()))

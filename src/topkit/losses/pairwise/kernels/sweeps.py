@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list
 from topkit.losses.pairwise import PairSet
 from topkit.losses.pairwise.kernels.margins import EXPONENT_LIMIT
 from topkit.losses.pairwise.kernels.visits import gather, scatter
@@ -21,14 +21,11 @@ SortedQuery = tuple[Floats, Ints, Floats, Floats, Ints]
 
 
 @njit(**PLAIN)
-def memberships(pairs: PairSet, q: int, n: int) -> tuple[Floats, Floats]:
+def memberships(pairs: PairSet, q: int, better: Floats, worse: Floats) -> None:
     """How far each document of query q, by descending label, counts as better and as worse member."""
-    better, worse = np.zeros(n), np.ones(n)
-    for i in range(n):
+    for i in range(len(better)):
         better[i] = 1.0 if i < pairs.whole[q] else (pairs.share[q] if i < pairs.shared[q] else 0.0)
-        if pairs.focused:
-            worse[i] = 1.0 - better[i]
-    return better, worse
+        worse[i] = 1.0 - better[i] if pairs.focused else 1.0
 
 
 @njit(**LANES)
@@ -36,6 +33,8 @@ def exponential_pairs(scores: Floats, pairs: PairSet, ptr: Ints, curved: bool) -
     """Σ e^(s_v − s_u) over the pairs of each query by factors: Σ_u e^−s_u · Σ_{v below u} e^s_v."""
     values, gradient = np.zeros(len(ptr) - 1), np.empty(len(scores))
     curvature = np.empty(len(scores) if curved else 0)
+    room = longest_list(ptr)
+    up, down, powers, lower = np.empty(room), np.empty(room), np.empty(room), np.empty(room + 1)
     for q in range(len(ptr) - 1):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
         if n == 0:
@@ -43,13 +42,13 @@ def exponential_pairs(scores: Floats, pairs: PairSet, ptr: Ints, curved: bool) -
         rows, below = pairs.order[a : a + n], pairs.below[a : a + n]
         low, high = extent(scores[a : a + n])
         middle = 0.5 * (low + high)
-        up, down = memberships(pairs, q, n)
+        memberships(pairs, q, up[:n], down[:n])
         for i in range(n):
-            s = scores[a + rows[i]] - middle
-            power = exp(max(min(s, EXPONENT_LIMIT), -EXPONENT_LIMIT))
+            powers[i] = max(min(scores[a + rows[i]] - middle, EXPONENT_LIMIT), -EXPONENT_LIMIT)
+        for i in range(n):  # a loop of its own runs in vector registers
+            power = exp(powers[i])
             down[i] *= power
             up[i] /= power
-        lower = np.empty(n + 1)
         lower[n] = 0.0
         for i in range(n - 1, -1, -1):
             lower[i] = lower[i + 1] + down[i]
@@ -89,7 +88,8 @@ def sweep_hinges(
         mean = s.sum() / n
         for i in range(n):
             s[i] -= mean
-        up, down = memberships(pairs, q, n)
+        up, down = np.empty(n), np.empty(n)
+        memberships(pairs, q, up, down)
         by_score = np.empty(n, np.int64)
         falling_order(-s, by_score)  # ascending
         query = (s, level, up, down, by_score)

@@ -1,0 +1,71 @@
+"""A linear ranker that minimises a loss, over pieces: L-BFGS on the totals of value and gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topkit.compute import Trace
+from topkit.losses import Objective, loss
+from topkit.rankers.orders import drawn_job
+from topkit.rankers.pieces import InPieces, Pieces
+from topkit.scorers import Floats, Job, Linear, LinearScorer
+from topkit.scorers.linear import Matrix, linear_gradient, linear_scores, vector_metric
+
+Sums = tuple[float, Floats]
+"""Value and gradient in (w, b)."""
+
+
+@dataclass(frozen=True)
+class LinearGradient(InPieces):
+    """A loss by name and a linear scorer; losses themselves hold compiled functions and cannot be sent."""
+
+    loss: str
+    settings: Mapping[str, Any]
+    scorer: LinearScorer
+    draws: bool = False
+
+    @property
+    def draws_order(self) -> bool:
+        return self.draws
+
+    def arranged(self, job: Job) -> Job:
+        return drawn_job(job, self.settings.get("k"))[0] if self.draws else job
+
+    def piece(self, job: Job) -> Objective:
+        """The loss on the labels of a piece."""
+        k = job.train.truth.k if self.draws else None
+        settings = self.settings if k is None else {**self.settings, "k": k}
+        return loss(self.loss, **settings).on(job.train.y, job.train.ptr, job.weights)
+
+    def train_on(self, pieces: Pieces, job: Job) -> tuple[Linear, list[Trace]]:
+        """The fitted model, and the trace of the objective of every fit."""
+        total = Remembered(lambda vector: pieces.total(gradient_sums, vector))
+        return self.scorer.descend(
+            total, job.train.n_features, job.total_weight, vector_metric(job), job.report
+        )
+
+
+def gradient_sums(objective: Objective, X: Matrix, vector: Floats) -> Sums:
+    """Value and gradient of a linear model on one piece; sums of products are in double precision."""
+    value, slope = objective(linear_scores(X, vector))
+    return value, linear_gradient(X, slope)
+
+
+@dataclass
+class Remembered:
+    """A total that keeps its latest result: an optimiser evaluates its start twice."""
+
+    total: Callable[[Floats], Sums]
+    calls: int = 0
+    latest: tuple[Floats, Sums] | None = None
+
+    def __call__(self, vector: Floats) -> Sums:
+        if self.latest is None or not np.array_equal(self.latest[0], vector):
+            self.calls += 1
+            self.latest = (vector.copy(), self.total(vector))
+        value, gradient = self.latest[1]
+        return value, gradient.copy()

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
+from topkit.compute import Floats
 from topkit.rankers.classes import Classes, grades_of
 from topkit.rankers.mixture.split import hold_back_queries
 from topkit.rankers.multiclass import kernels
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
 from topkit.rankers.multiclass.boosted import BoostedTrees
-
-Floats = NDArray[np.float64]
 
 
 def some_data(seed: int = 0, n: int = 80, features: int = 3) -> tuple[tk.Dataset, NDArray[np.int64]]:

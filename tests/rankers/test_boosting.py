@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import topkit as tk
 from tests.support.rankers import linear_weights
+from topkit.compute import Floats
 from topkit.losses import Preferences
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.boosting import Steps
@@ -21,8 +22,6 @@ from topkit.rankers.boosting.kernels import bin_sums
 from topkit.rankers.boosting.pools import FeaturePool, ThresholdPool, borders_of
 from topkit.rankers.orders import drawn_top
 from topkit.scorers import Job
-
-Floats = NDArray[np.float64]
 
 
 def some_data(seed: int = 0, queries: int = 12) -> tk.Dataset:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import Cells, ClickLog
 from topkit.clicks.models.product import fit_product
-from topkit.clicks.pairs import Ints, totals
-
-Floats = NDArray[np.float64]
+from topkit.clicks.pairs import totals
+from topkit.compute import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints32
 from topkit.data import InputError
 from topkit.features.index import Index, Stream
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 class Queries(NamedTuple):
@@ -26,12 +24,12 @@ class Queries(NamedTuple):
     counts: NDArray[np.int32]
 
     @classmethod
-    def of(cls, qids: Sequence[str], parts: Sequence[tuple[Ints, Ints]]) -> Queries:
+    def of(cls, qids: Sequence[str], parts: Sequence[tuple[Ints32, Ints32]]) -> Queries:
         """Queries from the terms and counts of each."""
         terms, counts = ([part[i] for part in parts] for i in (0, 1))
         return cls(tuple(qids), _ptr(terms), np.concatenate(terms), np.concatenate(counts))
 
-    def terms_of(self, q: int) -> tuple[Ints, Ints]:
+    def terms_of(self, q: int) -> tuple[Ints32, Ints32]:
         """The terms and counts of query number q."""
         rows = slice(int(self.ptr[q]), int(self.ptr[q + 1]))
         return self.terms[rows], self.counts[rows]
@@ -49,7 +47,7 @@ class Candidates(NamedTuple):
     docs: NDArray[np.int32]
 
     @classmethod
-    def of(cls, qids: Sequence[str], docs: Sequence[Ints]) -> Candidates:
+    def of(cls, qids: Sequence[str], docs: Sequence[Ints32]) -> Candidates:
         """Candidates from the document numbers of each query."""
         return cls(tuple(qids), _ptr(docs), np.concatenate([np.zeros(0, np.int32), *docs]))
 
@@ -59,7 +57,7 @@ class Candidates(NamedTuple):
         return Candidates.of([self.qids[q] for q in numbers], docs)
 
 
-def _ptr(parts: Sequence[Ints]) -> NDArray[np.int64]:
+def _ptr(parts: Sequence[Ints32]) -> NDArray[np.int64]:
     """Where each part starts in their concatenation, and the end of the last."""
     ptr = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=ptr[1:])

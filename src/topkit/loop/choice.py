@@ -20,10 +20,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset, normalise
 from topkit.loop.training import Labelled, fit
 from topkit.rankers import Learner
-from topkit.scorers import Floats
 
 BEST = 3
 """The documents that should stand out."""

@@ -33,13 +33,10 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.compute import query_chunks, thread_map
+from topkit.compute import Floats, Ints, query_chunks, thread_map
 from topkit.data import InputError
 from topkit.data.settings import Setting, check_settings, settings_of
 from topkit.losses.preferences import Preferences, concatenated_ranges
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Block = tuple[Floats, Floats, Floats]
 """Values per query, gradient and curvature per document."""

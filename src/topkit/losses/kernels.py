@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.sorted_labels import top_memberships as top_memberships
 from topkit.metrics.compiled.kernels import falling_order as falling_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PLAIN: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """How kernels are compiled. Kernels avoid division by zero themselves: a check inside the loop would keep it

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Report, silent
 from topkit.data import Dataset, InputError
 from topkit.data.table import Table
-from topkit.scorers import Floats
 
 if TYPE_CHECKING:
     from topkit.rankers.learner import Learner

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import one_blas_thread
+from topkit.compute import Floats, one_blas_thread
 from topkit.compute.cluster import Cluster, Kept
 from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
@@ -25,7 +25,7 @@ from topkit.losses.base import Objective
 from topkit.rankers.orders import drawn_order, drawn_top, has_different_labels
 from topkit.rankers.preparation import Preparation
 from topkit.scale.scratch import scratch
-from topkit.scorers import Floats, Report, silent
+from topkit.scorers import Report, silent
 from topkit.scorers.linear import linear_gradient, linear_scores
 
 PIECE_BYTES = 2 << 20

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.compute.cluster import Cluster, Kept
 from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
 from topkit.losses import loss
 from topkit.rankers.preparation import Preparation
 from topkit.scale.sums import Recipe
-from topkit.scorers import Floats, Job, Trees, TreeScorer
+from topkit.scorers import Job, Trees, TreeScorer
 from topkit.scorers.trees import settings_for
 
 ATTEMPTS = 3

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.pairs import Pairs
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Floats, Report, Trace, silent
 from topkit.data.settings import Setting
-
-Floats = NDArray[np.float64]
 
 FLOOR = 1e-6
 """Smallest probability of an event in a likelihood: one impossible event does not rule a model out."""

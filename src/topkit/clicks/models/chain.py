@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import ClickModel, Floats, Params, maximise, prior_value, smoothed
+from topkit.clicks.models.base import ClickModel, Params, maximise, prior_value, smoothed
 from topkit.clicks.pairs import totals
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Floats, Report, Trace, silent
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import Floats, Smoothing, Steps, Tolerance
+from topkit.clicks.models.base import Smoothing, Steps, Tolerance
 from topkit.clicks.models.chain import Chain, ChainPlan, fit_chain
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Report, silent
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import Floats, IndependentClicks, Smoothing, Steps, Tolerance
+from topkit.clicks.models.base import IndependentClicks, Smoothing, Steps, Tolerance
 from topkit.clicks.models.product import fit_product
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Report, silent
 
 
 @dataclass(frozen=True, eq=False, repr=False)

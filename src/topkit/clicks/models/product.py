@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from topkit.clicks.log import Cells
-from topkit.clicks.models.base import Floats, Params, maximise, prior_value, smoothed
+from topkit.clicks.models.base import Params, maximise, prior_value, smoothed
 from topkit.clicks.pairs import totals
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Floats, Report, Trace, silent
 
 
 def fit_product(

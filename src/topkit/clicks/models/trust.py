@@ -9,7 +9,6 @@ import numpy as np
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import (
-    Floats,
     IndependentClicks,
     Params,
     Smoothing,
@@ -20,7 +19,7 @@ from topkit.clicks.models.base import (
     smoothed,
 )
 from topkit.clicks.pairs import totals
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Report, silent
 
 
 @dataclass(frozen=True, eq=False, repr=False)

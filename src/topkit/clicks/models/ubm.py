@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import ClickModel, Floats, Smoothing, Steps, Tolerance
+from topkit.clicks.models.base import ClickModel, Smoothing, Steps, Tolerance
 from topkit.clicks.models.product import fit_product
-from topkit.clicks.pairs import Ints
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Ints, Report, silent
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,10 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Bytes, Ints
 from topkit.compute.kernel_options import KERNEL
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 SPACE, TAB, RETURN, NEWLINE, HASH, COLON = 32, 9, 13, 10, 35, 58
 PLUS, MINUS, DOT, ZERO, EQUALS, SMALL_E, CAPITAL_E = 43, 45, 46, 48, 61, 101, 69

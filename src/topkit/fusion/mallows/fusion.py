@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
@@ -24,7 +25,6 @@ from topkit.fusion.pairs import Depth, in_cut, with_rest
 from topkit.fusion.positional import borda_points, weighted_total
 from topkit.fusion.result import Outcome, Progress, across_queries
 
-Floats = NDArray[np.float64]
 INFERENCES = ("sampled", "borda")
 DRAWS = 200
 """Samples of each chain that estimate places: with two chains the error of a probability is below 0.03."""

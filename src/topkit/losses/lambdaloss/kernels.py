@@ -6,14 +6,11 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
 from topkit.losses.kernels import PLAIN, exp, falling_order
 from topkit.losses.ndcg.kernels import current_discounts
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NDCG1, NDCG2, NDCG2_PLUS, ARP1, ARP2 = range(5)
 """The schemes, as in :data:`topkit.losses.lambdaloss.SCHEMES`."""

@@ -8,13 +8,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, exp, largest, longest_list
 from topkit.losses.listwise import Choices
 from topkit.losses.sorted_labels import chosen_rows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Chosen = tuple[NDArray[np.int32], NDArray[np.int32], Floats]
 """Rows, tie groups and weights of the chosen documents of one query."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
-from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, weighted
+from topkit.losses.base import WHOLE, Block, Column, weighted
 from topkit.losses.pointwise import gains
 from topkit.metrics import ideal_dcg
 

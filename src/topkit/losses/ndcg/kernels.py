@@ -6,16 +6,13 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import WHOLE, Block
 from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list
 
 LONG = 1000
 """Documents above which LambdaRank visits only the pairs of the first ranks."""
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @njit(**PLAIN)

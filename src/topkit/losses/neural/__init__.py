@@ -7,9 +7,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
 from topkit.losses.approx import Temperature
-from topkit.losses.base import WHOLE, Block, Column, Floats, Ints
+from topkit.losses.base import WHOLE, Block, Column
 from topkit.losses.ndcg import Depth, Relevance
 from topkit.losses.sorted_labels import rank_labels
 

@@ -12,12 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, largest
 
-Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 SMALLEST_SUM = 1e-12
 """Columns with a smaller sum are not rescaled: the document is at no place."""

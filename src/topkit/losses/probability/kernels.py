@@ -6,13 +6,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_STEPS = 100
 """Steps of the search for a threshold; bisection alone needs about 60."""

@@ -8,12 +8,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, largest, longest_list
 from topkit.losses.listwise import Choices
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @njit(**LANES)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.data import Dataset
 from topkit.losses import Objective
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.boosting.pools import Pool, list_values
-from topkit.scorers import Floats, Job, Model
+from topkit.scorers import Job, Model
 
 SMALLEST_GAIN = 1e-9
 """A weak ranker with less correlation does not improve the sum."""

@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import row_chunks, thread_map
+from topkit.compute import Floats, row_chunks, thread_map
 from topkit.data import Dataset
 from topkit.metrics.compiled import Measured
 from topkit.rankers.boosting.steps import Steps
-from topkit.scorers import Floats, Linear, Model
+from topkit.scorers import Linear, Model
 from topkit.scorers.model import filled
 
 WEAK = ("threshold", "feature")

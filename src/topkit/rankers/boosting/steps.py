@@ -10,8 +10,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
-from topkit.scorers import Floats, Parts, ScoreModel
+from topkit.scorers import Parts, ScoreModel
 
 
 @dataclass(frozen=True)

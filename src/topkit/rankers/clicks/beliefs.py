@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.rankers.clicks.events import Events, Layout
-from topkit.scorers import Floats
 
 NOISES = 4
 """Quadrature points of the Gamma prior of the noise precision; four are within 0.02 of the exact link."""

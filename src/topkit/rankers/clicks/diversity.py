@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
-from topkit.scorers import Floats
 
 if TYPE_CHECKING:
     from topkit.rankers.clicks.model import ClickLabel

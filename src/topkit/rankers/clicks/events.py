@@ -11,9 +11,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Ints
 from topkit.data import Dataset, Page
 
-Ints = NDArray[np.int64]
 CHUNK = 2_000
 """Pages converted to arrays at a time: this bounds the memory that a stream needs."""
 

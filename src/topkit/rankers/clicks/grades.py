@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.rankers.clicks.beliefs import Beliefs
-from topkit.scorers import Floats
 
 LARGEST = 30.0
 """If a grade is larger, gains are scaled down: 2^g of a long full order would overflow."""

@@ -13,10 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.compute.kernel_options import KERNEL
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROOT_HALF = math.sqrt(0.5)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)

@@ -9,13 +9,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.diversity import diverse_places
 from topkit.rankers.clicks.events import Clicks, Layout, rows_by_name, streamed
 from topkit.rankers.clicks.grades import Scale
 from topkit.rankers.clicks.utility import LearnedUtility, useful_places
-from topkit.scorers import Floats, Parts, Report, ScoreModel, silent
+from topkit.scorers import Parts, Report, ScoreModel, silent
 
 Features = NDArray[np.float32]
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError, Page
 from topkit.rankers.clicks.diversity import PAGE, click_draws, page_scores
 from topkit.rankers.clicks.grades import LARGEST
-from topkit.scorers import Floats
 
 if TYPE_CHECKING:
     from topkit.rankers.clicks.model import ClickLabel

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, one_blas_thread, thread_map
+from topkit.compute import Floats, Trace, one_blas_thread, thread_map
 from topkit.data.settings import Setting, check_fields
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.linear.climb import Climb, climb_on
-from topkit.scorers import Floats, Job, Linear
+from topkit.scorers import Job, Linear
 from topkit.scorers.model import filled
 
 FIRST_STEP = 0.05

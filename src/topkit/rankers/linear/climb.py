@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.metrics.compiled import FastMeasure, Measured
-from topkit.scorers import Floats
 
 EXACT = "discounted_sum"
 """The form of a metric whose value along one weight can be computed at every step: DCG and NDCG."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError
-from topkit.scorers import Floats
 
 
 @dataclass(frozen=True)

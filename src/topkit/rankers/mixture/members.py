@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.metrics.compiled import Measured
 from topkit.rankers.classes import Classes
 from topkit.rankers.mixture.calibration import calibrate, truth_of
 from topkit.rankers.mixture.mixture import Member, Mixture, Source
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.mixture.weights import VARIANTS, best_strength, exponential_weights
-from topkit.scorers import Floats, Linear, Model
+from topkit.scorers import Linear, Model
 
 Chosen = NDArray[np.bool_]
 """Which members take part."""

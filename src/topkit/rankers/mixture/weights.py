@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.rankers.mixture.heads import Head
-from topkit.scorers import Floats
 from topkit.scorers.linear import best_place
 
 STRENGTHS = tuple(float(c) for c in range(0, 201, 10))

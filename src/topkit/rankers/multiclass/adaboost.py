@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Ints, Trace
 from topkit.data import Dataset
 from topkit.rankers.boosting.pools import ThresholdPool
 from topkit.rankers.multiclass.bandit import DRAWS, LARGEST_EDGE, Bandit
 from topkit.rankers.multiclass.boosted import Boosted, BoostedProducts, BoostedTrees, rounded_down
-from topkit.scorers import Floats, Report, silent
-
-Ints = NDArray[np.int64]
+from topkit.scorers import Report, silent
 
 FORMS = ("tree", "product")
 """Forms of base classifiers."""

@@ -6,11 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.scorers import Floats
-
-Ints = NDArray[np.int64]
+from topkit.compute import Floats, Ints
 
 EXPLORE = 0.05
 """Share of the draws that are uniformly random, so that every feature keeps being tried."""

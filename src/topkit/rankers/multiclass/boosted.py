@@ -10,14 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import row_chunks, thread_map
+from topkit.compute import Floats, Ints, row_chunks, thread_map
 from topkit.data import Dataset, InputError
 from topkit.rankers.mixture.staged import Staged
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Parts
 
 Int32 = NDArray[np.int32]
 Float32 = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 ROWS_PER_THREAD = 1 << 12
 """Documents that justify a thread; each goes through every tree."""

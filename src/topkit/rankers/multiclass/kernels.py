@@ -11,10 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.compute.kernel_options import KERNEL
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Bins = NDArray[np.uint8]
 
 TINY = 1e-12

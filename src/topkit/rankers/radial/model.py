@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import row_chunks, thread_map
+from topkit.compute import Floats, row_chunks, thread_map
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span
-from topkit.scorers import Floats, Job, Parts, ScoreModel
+from topkit.scorers import Job, Parts, ScoreModel
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0)
 """γ times the number of features, tried on validation data: from nearly linear to local."""

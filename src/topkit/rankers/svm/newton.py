@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.rankers.svm.pairs import Pairs
-from topkit.scorers import Floats
 from topkit.scorers.linear import Matrix, products, row_sum
 
 Product = Callable[[Floats], Floats]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import over_queries
+from topkit.compute import Floats, over_queries
 from topkit.losses import Objective, Preferences
 from topkit.losses.pairwise import PairSet, pair_set
 from topkit.rankers.pairs import pair_objective
-from topkit.scorers import Floats, Job
+from topkit.scorers import Job
 
 LOSSES = ("squared-hinge", "hinge")
 """Pair losses of RankSVM."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import over_queries
+from topkit.compute import Floats, over_queries
 from topkit.data import Dataset
 from topkit.losses.focused import top_rows
-from topkit.scorers import Floats
 
 
 @dataclass(frozen=True)

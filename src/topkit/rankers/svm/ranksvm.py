@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.pairs import PairSet, PairTop
 from topkit.rankers.svm.newton import newton
@@ -19,7 +19,7 @@ from topkit.rankers.svm.path import (
     cutting_plane_fit,
     strengths_of,
 )
-from topkit.scorers import Floats, Job, Linear
+from topkit.scorers import Job, Linear
 from topkit.scorers.linear import product_matrix
 
 NEWTON_SHARE = 1e-4

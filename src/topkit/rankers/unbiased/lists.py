@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.clicks.pairs import totals
+from topkit.compute import Floats, Ints
 from topkit.data import InputError
 from topkit.losses import Loss, Objective
 from topkit.losses.preferences import concatenated_ranges
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

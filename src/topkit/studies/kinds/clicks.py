@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError, Page, read_pages
 from topkit.data.settings import Setting
 from topkit.metrics.significance import paired_t
@@ -24,8 +24,6 @@ from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import find_file, fingerprint
 from topkit.studies.spec import Study
-
-Floats = NDArray[np.float64]
 
 S_CLICKS = "s-clicks"
 

@@ -7,9 +7,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from topkit.compute import Floats, Ints
 from topkit.data import InputError
 from topkit.data.settings import Setting
-from topkit.losses.base import Block, Column, Floats, Ints
+from topkit.losses.base import Block, Column
 
 M = Annotated[int, Setting("Places that the probabilities of ListNet cover.", low=1, high=3)]
 

@@ -16,13 +16,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
 from topkit.losses.kernels import PLAIN, exp, longest_list
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Scaled = tuple[Floats, Floats, Floats]
 """e^s of one query relative to the largest, the second and the third largest score."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order
 from topkit.losses.pairwise import PairSet
 from topkit.losses.pairwise.kernels.margins import EXPONENT_LIMIT
 from topkit.losses.pairwise.kernels.visits import gather, scatter
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 SortedQuery = tuple[Floats, Ints, Floats, Floats, Ints]
 """One query by descending label: scores, levels, weights as better and as worse, ranks by ascending score."""

@@ -15,13 +15,12 @@ from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, extent, longest_list
 from topkit.losses.pairwise import ListedPairs, PairSet
 from topkit.losses.pairwise.kernels.margins import Phi, logistic
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 PairKernel = Callable[..., Block]
 
 FACTORS = 64

@@ -6,10 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.compute.kernel_options import KERNEL
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK = 64
 """Documents per block: a block and the classifier fit into the first-level cache."""

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Floats, Ints32, thread_map
+from topkit.compute import Floats, Ints, Ints32, thread_map
 from topkit.data import InputError
 from topkit.features.candidates import bm25_scores
 from topkit.features.index import WHOLE, Index, Stream
 from topkit.features.links import (
     LinkGraph,
-    Longs,
     address_features,
     hits,
     host_rank,
@@ -147,7 +146,7 @@ class _LinkQuery:
         return np.asarray((chosen * (K1 + 1.0) / (chosen + norm[:, None])) @ weights)
 
 
-def spread_site(values: Floats, parent: Longs) -> Floats:
+def spread_site(values: Floats, parent: Ints) -> Floats:
     """v'(d) = s v(d) + (1 − s) · mean of v over the children of d, s = 0.9.
 
     A page without children keeps its value. Qin et al., A study of relevance propagation, SIGIR 2005.
@@ -166,7 +165,7 @@ def spread_site(values: Floats, parent: Longs) -> Floats:
 class MatchingPart(NamedTuple):
     """The documents that match a query, and the links among them."""
 
-    docs: Longs
+    docs: Ints
     links: csr_array
 
 
@@ -200,7 +199,7 @@ def spread_links(part: MatchingPart, scores: Floats, kind: str, values: Floats) 
     return result
 
 
-def _topical(graph: LinkGraph, topics: Longs) -> dict[str, Floats]:
+def _topical(graph: LinkGraph, topics: Ints) -> dict[str, Floats]:
     """Scores of every document in every topic, (topics, documents)."""
     members = [(topics == topic).astype(np.float64) for topic in range(int(topics.max()) + 1)]
     pairs = [hits(graph, member) for member in members]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from topkit.compute import Floats, Ints
+from topkit.compute import Bytes, Floats, Ints
 from topkit.compute.kernel_options import KERNEL
 from topkit.data.kernels import BAD_SCORE, FEW_FIELDS, MORE_NOTED, OK
 from topkit.data.kernels.text import (
@@ -13,7 +13,6 @@ from topkit.data.kernels.text import (
     HASH,
     NEWLINE,
     NOT_A_NUMBER,
-    Bytes,
     ends_token,
     is_blank,
     line_end,

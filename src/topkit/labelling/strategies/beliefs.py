@@ -117,9 +117,7 @@ def normalised(logs: Floats) -> Floats:
 
 def below(belief: Floats) -> Floats:
     """P(a unit with this belief is worse than each cell); within the same cell it counts half."""
-    worse: Floats = np.clip(
-        1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0
-    )  # sums may pass 1 by rounding
+    worse: Floats = np.clip(1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0)  # sums may pass 1 by rounding
     return worse
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, exp, largest, longest_list
+from topkit.losses.kernels import LANES, exp, largest, longest_list, zeros_of_block
 from topkit.losses.listwise import Choices
 from topkit.losses.sorted_labels import chosen_rows
 
@@ -104,8 +104,7 @@ def plain_likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) 
 
     Sums run from the bottom up, so no precision is lost by subtraction.
     """
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores) if curved else 0)
+    values, gradient, curvature = zeros_of_block(scores, ptr, curved)
     most = 0
     for q in range(len(ptr) - 1):
         count = choices.ptr[q + 1] - choices.ptr[q]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, largest
+from topkit.losses.kernels import LANES, PLAIN, exp, largest, zeros_of_block
 
 Rows = NDArray[np.int32]
 
@@ -65,7 +65,7 @@ def place_entropy(
     curved: bool,
 ) -> Block:  # fmt: skip
     """−Σ_{i≤k} w_i·log Σ_j P_ij / k of each query; j runs over the documents that may be at place i."""
-    values, gradient, curvature = np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     for q in range(len(ptr) - 1):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
         if n < 2 or below[a] == n:  # all labels are equal
@@ -110,7 +110,7 @@ def neural_ndcg(
     curved: bool,
 ) -> Block:  # fmt: skip
     """1 − Σ_{i≤k} d_i·(P·g)_i / ideal of each query, with P rescaled to rows and columns of sum 1."""
-    values, gradient, curvature = np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     for q in range(len(ptr) - 1):
         if ideal[q] <= 0.0:
             continue

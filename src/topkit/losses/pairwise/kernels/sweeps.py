@@ -7,7 +7,7 @@ from numba import njit
 
 from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, zeros_of_block
 from topkit.losses.pairwise import PairSet
 from topkit.losses.pairwise.kernels.margins import EXPONENT_LIMIT
 from topkit.losses.pairwise.kernels.visits import gather, scatter
@@ -71,8 +71,7 @@ def sweep_hinges(
 
     Queries with at most ``longer_than`` documents are left at 0.
     """
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores) if curved else 0)
+    values, gradient, curvature = zeros_of_block(scores, ptr, curved)
     for q in range(len(ptr) - 1):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
         if n <= longer_than:

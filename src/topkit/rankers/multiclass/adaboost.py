@@ -104,13 +104,13 @@ def _sizes(pool: ThresholdPool) -> Ints:
 
 def _first_edges(pool: ThresholdPool, signed: Floats) -> Floats:
     """The edge of each feature's best threshold under the starting weights."""
-    from topkit.rankers.multiclass import kernels
+    from topkit.rankers.multiclass.kernels import growing
 
     rows, ones = np.arange(len(signed)), np.ones(len(signed))
     sums = np.empty((THRESHOLDS + 2, signed.shape[1] + 1))
     return np.array(
         [
-            kernels.best_cut(bins, size, signed, ones, rows, 0, len(rows), sums)[0]
+            growing.best_cut(bins, size, signed, ones, rows, 0, len(rows), sums)[0]
             for bins, size in zip(pool.bins, _sizes(pool), strict=True)
         ]
     )
@@ -133,9 +133,9 @@ class _TreeGrower:
 
     def grow(self, signed: Floats, reach: Floats, chances: Floats) -> float:
         """Grow the tree of this round; its edge."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels import growing
 
-        edge, self.count = kernels.grow_tree(
+        edge, self.count = growing.grow_tree(
             self.pool.bins, self.sizes, signed, self.leaves, reach, chances, self.rows, self.nodes,
             self.bounds, self.votes,
         )  # fmt: skip
@@ -147,9 +147,9 @@ class _TreeGrower:
 
     def reweigh(self, signed: Floats, alpha: float) -> float:
         """Multiply the weights by exp(−α·y·h) and normalise them; the factor of the loss."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels.weights import update_by_leaves
 
-        return float(kernels.update_by_leaves(signed, self.rows, self.bounds, self.votes, self.count, alpha))
+        return float(update_by_leaves(signed, self.rows, self.bounds, self.votes, self.count, alpha))
 
     def keep(self, alpha: float) -> None:
         """Add the tree to the model, with its splits and leaves numbered after those of earlier trees."""
@@ -192,9 +192,9 @@ class _ProductGrower:
 
     def grow(self, signed: Floats, reach: Floats, chances: Floats) -> float:
         """Grow the product of this round; its edge."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels import growing
 
-        edge, self.count = kernels.grow_product(
+        edge, self.count = growing.grow_product(
             self.pool.bins, self.sizes, signed, self.terms, reach, chances, CYCLES, self.nodes, self.parity
         )
         self.vote[:] = np.where(self.parity @ signed >= 0, 1, -1)
@@ -206,9 +206,9 @@ class _ProductGrower:
 
     def reweigh(self, signed: Floats, alpha: float) -> float:
         """Multiply the weights by exp(−α·y·h) and normalise them; the factor of the loss."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels.weights import update_by_parity
 
-        return float(kernels.update_by_parity(signed, self.parity, self.vote, alpha))
+        return float(update_by_parity(signed, self.parity, self.vote, alpha))
 
     def keep(self, alpha: float) -> None:
         """Add the product to the model."""

@@ -116,7 +116,7 @@ class BoostedTrees(Boosted):
         return len(self.root)
 
     def _outputs_of_rows(self, X: Float32, stages: Ints, first: int, last: int, out: Floats) -> None:
-        from topkit.rankers.multiclass.outputs.kernels import tree_outputs
+        from topkit.rankers.multiclass.kernels.outputs import tree_outputs
 
         tree = (self.feature, self.threshold, self.children, self.root, self.values)
         tree_outputs(X, *tree, stages, first, last, out)
@@ -158,7 +158,7 @@ class BoostedProducts(Boosted):
         return len(self.values)
 
     def _outputs_of_rows(self, X: Float32, stages: Ints, first: int, last: int, out: Floats) -> None:
-        from topkit.rankers.multiclass.outputs.kernels import product_outputs
+        from topkit.rankers.multiclass.kernels.outputs import product_outputs
 
         product_outputs(X, self.feature, self.threshold, self.bounds, self.values, stages, first, last, out)
 

@@ -28,12 +28,9 @@ def tree_outputs(
 ) -> None:
     """out[s, i] = the sum of the values of the first ``stages[s]`` trees for row i."""
     K = values.shape[1]
-    total = np.empty((BLOCK, K))
     for start in range(first, last, BLOCK):
         size = min(BLOCK, last - start)
-        for j in range(BLOCK):
-            for c in range(K):
-                total[j, c] = 0.0
+        total = np.zeros((BLOCK, K))
         stage = 0
         for t in range(stages[-1]):
             for j in range(size):
@@ -62,15 +59,12 @@ def product_outputs(
     K, features = values.shape[1], X.shape[1]
     columns = np.zeros((features, BLOCK), np.float32)
     parity = np.empty(BLOCK, np.float32)
-    total = np.empty((K, BLOCK))
     for start in range(first, last, BLOCK):
         size = min(BLOCK, last - start)
         for j in range(size):
             for f in range(features):
                 columns[f, j] = X[start + j, f]
-        for c in range(K):
-            for j in range(BLOCK):
-                total[c, j] = 0.0
+        total = np.zeros((K, BLOCK))
         stage = 0
         for t in range(stages[-1]):
             for j in range(BLOCK):

@@ -28,14 +28,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.compute import Floats, Ints, query_chunks, thread_map
 from topkit.data import InputError
-from topkit.data.settings import Setting, check_settings, settings_of
+from topkit.data.settings import Setting, settings_of
 from topkit.losses.preferences import Preferences, concatenated_ranges
 
 Block = tuple[Floats, Floats, Floats]
@@ -158,36 +158,6 @@ class Loss:
         if not np.isfinite(values).all():
             raise ValueError("labels must be finite numbers")
         return values
-
-
-def define(function: LossFunction, prepare: Prepare | None = None) -> Callable[..., Loss]:
-    """An entry of :data:`topkit.losses.LOSSES`: settings → :class:`Loss`.
-
-    The settings are those declared by ``prepare`` and by ``function``; the name and the documentation are
-    those of ``function``.
-    """
-    name = function.__name__.replace("_", "-")
-    known = {**(settings_of(prepare) if prepare else {}), **settings_of(function)}
-
-    def make(**settings: Any) -> Loss:
-        values = {key: setting.default for key, setting in known.items()}
-        values |= check_settings(known, settings, f"loss {name!r}")
-        return Loss(name, values, function, prepare)
-
-    hints: dict[str, Any] = {}
-    for part in (prepare, function):
-        if part is not None:
-            declared = get_type_hints(part, include_extras=True)
-            hints |= {key: declared[key] for key in settings_of(part)}
-    kind = inspect.Parameter.KEYWORD_ONLY
-    make.accepts = Loss(name, {}, function, prepare).accepts  # type: ignore[attr-defined]
-    make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(key, kind, default=known[key].default, annotation=hints[key]) for key in known]
-    )
-    make.__annotations__ = hints
-    make.__name__ = make.__qualname__ = function.__name__
-    make.__module__, make.__doc__ = function.__module__, function.__doc__
-    return make
 
 
 def _bind(

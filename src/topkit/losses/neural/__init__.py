@@ -49,7 +49,7 @@ def neuralsort(
     from topkit.losses.neural import kernels
 
     depth = WHOLE if k is None else k
-    block: Block = kernels.place_entropy(scores, *places, ptr, depth, temperature, curved)
+    block: Block = kernels.place_entropy(scores, places, ptr, depth, temperature, curved)
     return block
 
 
@@ -80,7 +80,7 @@ def neuralndcg(
     from topkit.losses.neural import kernels
 
     depth = WHOLE if k is None else k
-    block: Block = kernels.neural_ndcg(scores, *relevance, ptr, depth, temperature, rescalings, curved)
+    block: Block = kernels.neural_ndcg(scores, relevance, ptr, depth, temperature, rescalings, curved)
     return block
 
 

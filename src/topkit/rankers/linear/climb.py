@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Floats
+from topkit.compute import Floats, Ints, Ints32
 from topkit.metrics.compiled import FastMeasure, Measured
 
 EXACT = "discounted_sum"
@@ -20,48 +19,47 @@ NARROW = 1e-12
 """Intervals and gains below this are rounding errors."""
 
 
-class Climb(Protocol):
+@dataclass
+class Climb(ABC):
     """The state of a linear ranker on training data."""
+
+    columns: Floats
+    """Features × documents."""
+    query_shares: Floats
+    """The weight of each query; they sum to 1."""
+    scores: Floats
+    values: Floats
+    """The metric of each query."""
 
     @property
     def value(self) -> float:
         """The weighted mean of the metric."""
-        ...
+        return float(self.query_shares @ self.values)
 
+    @abstractmethod
     def gain(self, feature: int, step: float) -> tuple[float, int]:
         """The rise of the mean if one weight changed, and the number of lists that would re-rank."""
-        ...
 
+    @abstractmethod
     def move(self, feature: int, step: float) -> None:
         """Change one weight."""
-        ...
 
     def best_step(self, feature: int) -> float | None:
         """The change of one weight that raises the mean most; None if it cannot be computed exactly."""
-        ...
+        return None
 
 
 @dataclass
-class FastClimb:
+class FastClimb(Climb):
     """A climb with compiled metrics: a list whose order a step does not change is not sorted again."""
 
     fast: FastMeasure
-    ptr: NDArray[np.int64]
-    columns: Floats
-    """Features × documents."""
-    movable: list[NDArray[np.int64]]
+    ptr: Ints
+    movable: list[Ints]
     """For each feature, the queries whose metric it can change."""
-    query_shares: Floats
-    """The weight of each query; they sum to 1."""
-    scores: Floats
-    order: NDArray[np.int32]
-    values: Floats
+    order: Ints32
     room: int
     """Upper limit of the number of crossings: relevant documents times documents of their query."""
-
-    @property
-    def value(self) -> float:
-        return float(self.query_shares @ self.values)
 
     def gain(self, feature: int, step: float) -> tuple[float, int]:
         return self._step(feature, step, keep=False)
@@ -108,26 +106,14 @@ class FastClimb:
 
 
 @dataclass
-class PlainClimb:
+class PlainClimb(Climb):
     """A climb that evaluates all lists, for metrics without a compiled form."""
 
     measured: Measured
-    columns: Floats
-    query_shares: Floats
-    scores: Floats
-    values: Floats
-
-    @property
-    def value(self) -> float:
-        return float(self.query_shares @ self.values)
 
     def gain(self, feature: int, step: float) -> tuple[float, int]:
         after = self.measured.values(self.scores + step * self.columns[feature])
         return float(self.query_shares @ (after - self.values)), int((after != self.values).sum())
-
-    def best_step(self, feature: int) -> float | None:
-        """Metrics without a compiled form have no list of crossings."""
-        return None
 
     def move(self, feature: int, step: float) -> None:
         self.scores = self.scores + step * self.columns[feature]
@@ -142,7 +128,7 @@ def climb_on(measured: Measured, X: Floats, query_shares: Floats) -> Callable[[F
 
         def plain_climb(w: Floats) -> Climb:
             scores = w @ columns
-            return PlainClimb(measured, columns, query_shares, scores, measured.values(scores))
+            return PlainClimb(columns, query_shares, scores, measured.values(scores), measured)
 
         return plain_climb
     starts = data.ptr[:-1]
@@ -161,6 +147,6 @@ def climb_on(measured: Measured, X: Floats, query_shares: Floats) -> Callable[[F
         sort_rows(scores, data.ptr, 0, data.n_queries, rows)
         order = (rows - np.repeat(starts, data.lengths)).astype(np.int32)
         values = measured.values(scores)
-        return FastClimb(fast, data.ptr, columns, movable, query_shares, scores, order, values, room)
+        return FastClimb(columns, query_shares, scores, values, fast, data.ptr, movable, order, room)
 
     return fast_climb

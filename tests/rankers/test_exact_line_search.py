@@ -27,7 +27,7 @@ def test_no_step_between_or_beyond_the_crossings_is_better(name: str, seed: int)
             assert step is None  # DCG has no compiled form: steps are tried instead
             continue
         assert step is not None
-        column, scores = climb.columns[feature], climb.scores  # type: ignore[attr-defined]
+        column, scores = climb.columns[feature], climb.scores
         gaps, turns = np.subtract.outer(scores, scores), np.subtract.outer(column, column)
         crossings = np.unique(-gaps[turns != 0] / turns[turns != 0])
         tried = np.concatenate(

@@ -2,92 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from topkit.cli.completion import name_option
 from topkit.cli.output import Format, print_table
-from topkit.cli.shared import option_groups
 
 if TYPE_CHECKING:
     from topkit.data import Judgments
     from topkit.metrics import Evaluation
 
 BY_GRADES, BY_PREFERENCES = "ndcg@10,map,p@10,rr", "ppref,compat"
-"""The metrics for grades and for preferences if none are named."""
+"""The metrics if none are named."""
+
+Metrics = Annotated[
+    str | None,
+    name_option(
+        "measure",
+        "For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone].",
+        several=True,
+    ),
+]
+ConventionName = Annotated[
+    str | None,
+    name_option("convention", "yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels]."),
+]
 
 
-@dataclass(frozen=True)
-class JudgmentFiles:
-    """The options that name judgments of runs."""
-
-    qrels: Annotated[Path | None, Option(help="TREC judgments; the files are then runs.")] = None
-    preferences: Annotated[
-        Path | None,
-        Option(help="Preferences: `query a b winner`, CSV or JSON Lines; the files are runs."),
-    ] = None
-    qrels_format: Annotated[
-        str | None, Option(help="Format of --qrels: trec, plain, beir, msmarco, smart, cranfield [detected].")
-    ] = None
-    missing: Annotated[str, Option(help="Judged queries missing from a run: skip or zero.")] = "skip"
-
-    @property
-    def are_given(self) -> bool:
-        """Whether there are judgments; if not, the files are a data set and scores."""
-        return self.qrels is not None or self.preferences is not None
-
-    @property
-    def metrics(self) -> str:
-        """The metrics if none are named."""
-        return BY_PREFERENCES if self.qrels is None and self.preferences is not None else BY_GRADES
-
-    def read(self) -> Judgments:
-        """The grades and the preferences of the files, together."""
-        from topkit.data import Judgments, read_preferences, read_qrels
-
-        grades = Judgments() if self.qrels is None else read_qrels(self.qrels, self.qrels_format)
-        answers = Judgments() if self.preferences is None else read_preferences(self.preferences)
-        return Judgments(grades.grades, answers.preferences)
-
-    def evaluate(self, files: list[Path], metrics: str, convention: str) -> dict[str, Evaluation]:
-        """The measures of runs."""
-        from topkit.data import InputError, read_run
-        from topkit.metrics import evaluate_run, parse_metrics
-
-        if self.missing not in ("skip", "zero"):
-            raise InputError(f"invalid --missing {self.missing!r}", "choose skip or zero")
-        judgments, parsed = self.read(), parse_metrics(metrics)
-        missing: Literal["skip", "zero"] = "zero" if self.missing == "zero" else "skip"
-        results = {}
-        for name, file in zip(_names(files), files, strict=True):
-            run = read_run(file, name=name, compiled=False)
-            try:
-                results[name] = evaluate_run(judgments, run, parsed, convention=convention, missing=missing)
-            except InputError as error:
-                raise InputError(error.problem, error.remedy, file=file) from None
-        return results
-
-
-@option_groups
 def evaluate(
     files: Annotated[
         list[Path], Argument(help="A data set and score files (one score per line); with --qrels, TREC runs.")
     ],
-    metrics: Annotated[
-        str | None,
-        name_option(
-            "measure",
-            "For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone].",
-            several=True,
-        ),
+    qrels: Annotated[Path | None, Option(help="TREC judgments; the files are then runs.")] = None,
+    preferences: Annotated[
+        Path | None,
+        Option(help="Preferences: `query a b winner`, CSV or JSON Lines; the files are runs."),
     ] = None,
-    convention: Annotated[
-        str | None,
-        name_option("convention", "yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels]."),
+    qrels_format: Annotated[
+        str | None, Option(help="Format of --qrels: trec, plain, beir, msmarco, smart, cranfield [detected].")
     ] = None,
+    metrics: Metrics = None,
+    convention: ConventionName = None,
     output: Format = "table",
     per_query: Annotated[bool, Option("--per-query", help="Print one row per query, not means.")] = False,
     interval: Annotated[bool, Option("--interval", help="Add 95 % bootstrap intervals.")] = False,
@@ -95,10 +52,9 @@ def evaluate(
         str | None, Option(help="Test against the first: t, wilcoxon, randomisation, tukey.")
     ] = None,
     correction: Annotated[str, Option(help="Correction of --test: holm, bonferroni or none.")] = "holm",
+    missing: Annotated[str, Option(help="Judged queries missing from a run: skip or zero.")] = "skip",
     truth: Annotated[str, Option(help="What the labels mean: graded, order or top-K.")] = "graded",
     seed: Annotated[int, Option(help="Seed of bootstrap and randomisation.")] = 0,
-    *,
-    judged: JudgmentFiles,
 ) -> None:
     """Evaluate score files on a data set, or runs on judgments: TREC, BEIR, MS MARCO or preferences.
 
@@ -116,9 +72,10 @@ def evaluate(
 
     gc.disable()  # a short-lived process: garbage collection would take a third of its time
     write = lookup(FORMATS, output, "format")
-    names = metrics or judged.metrics
-    if judged.are_given:
-        results = judged.evaluate(files, names, convention or "trec")
+    names = metrics or (BY_GRADES if preferences is None or qrels is not None else BY_PREFERENCES)
+    if qrels is not None or preferences is not None:
+        judgments = _judgments(qrels, qrels_format, preferences)
+        results = _evaluate_runs(judgments, files, names, convention or "trec", missing)
     else:
         results = _evaluate_scores(files, names, convention or "yahoo", truth)
     if per_query:
@@ -144,6 +101,36 @@ def _evaluate_scores(files: list[Path], metrics: str, convention: str, truth: st
         name: evaluate(data, read_scores(file, len(data)), parsed, convention=convention)
         for name, file in zip(_names(score_files), score_files, strict=True)
     }
+
+
+def _judgments(qrels: Path | None, qrels_format: str | None, preferences: Path | None) -> Judgments:
+    """The grades and the preferences of the files, together."""
+    from topkit.data import Judgments, read_preferences, read_qrels
+
+    grades = Judgments() if qrels is None else read_qrels(qrels, qrels_format)
+    answers = Judgments() if preferences is None else read_preferences(preferences)
+    return Judgments(grades.grades, answers.preferences)
+
+
+def _evaluate_runs(
+    judgments: Judgments, files: list[Path], metrics: str, convention: str, missing: str
+) -> dict[str, Evaluation]:
+    from topkit.data import InputError, read_run
+    from topkit.metrics import evaluate_run, parse_metrics
+
+    if missing not in ("skip", "zero"):
+        raise InputError(f"invalid --missing {missing!r}", "choose skip or zero")
+    parsed = parse_metrics(metrics)
+    results = {}
+    for name, file in zip(_names(files), files, strict=True):
+        run = read_run(file, name=name, compiled=False)
+        try:
+            results[name] = evaluate_run(
+                judgments, run, parsed, convention=convention, missing="zero" if missing == "zero" else "skip"
+            )
+        except InputError as error:
+            raise InputError(error.problem, error.remedy, file=file) from None
+    return results
 
 
 def _names(files: list[Path]) -> list[str]:

@@ -36,9 +36,10 @@ def option_groups(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type] = {}
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if dataclasses.is_dataclass(parameter.annotation):
-            groups[parameter.name] = parameter.annotation
-            parameters += _fields(parameter.annotation)
+        kind = parameter.annotation
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+            groups[parameter.name] = kind
+            parameters += _fields(kind)
         else:
             parameters.append(parameter)
     signature = inspect.Signature(parameters)

@@ -20,6 +20,7 @@ from topkit.losses.focused import focused, focused_parts
 from topkit.losses.lambdaloss import lambdaloss, pair_gains
 from topkit.losses.listwise import (
     all_choices,
+    list_targets,
     listmle,
     listnet,
     rankcosine,
@@ -30,7 +31,6 @@ from topkit.losses.listwise import (
     topk_listnet,
     topk_rankcosine,
 )
-from topkit.losses.listwise.top_m import list_targets
 from topkit.losses.ndcg import gains_and_ideal, lambdarank, softndcg
 from topkit.losses.neural import label_places, neuralndcg, neuralsort
 from topkit.losses.pairwise import (

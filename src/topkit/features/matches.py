@@ -93,8 +93,6 @@ class Matches:
     """Number of documents with the term in this stream."""
     cf: Floats
     """How often it occurs in all documents of this stream."""
-    row_doc: NDArray[np.int32]
-    """The document's number (one entry per candidate)."""
     row_length: Floats
     """|d|: number of terms of the document (one entry per candidate)."""
     row_distinct: Floats
@@ -163,7 +161,6 @@ def match(index: Index, stream: Stream, queries: Queries, candidates: Candidates
         qtf=counts.astype(np.float64)[term_of_pair],
         df=stream.frequency(terms).astype(np.float64)[term_of_pair],
         cf=np.asarray(stream.occurrences[terms]).astype(np.float64)[term_of_pair],
-        row_doc=docs,
         row_length=np.asarray(stream.lengths[docs]).astype(np.float64),
         row_distinct=np.asarray(stream.distinct[docs]).astype(np.float64),
         documents=len(index),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Any
 
-from topkit.data.settings import check_settings, lookup, settings_of
+from topkit.data.settings import lookup
 from topkit.losses.approx import (
     approxmrr,
     approxndcg,
@@ -15,7 +14,7 @@ from topkit.losses.approx import (
     weighted_gains,
     weighted_relevance,
 )
-from topkit.losses.base import Loss, LossFunction, Objective, Prepare
+from topkit.losses.base import Loss, define
 from topkit.losses.focused import focused, focused_parts
 from topkit.losses.lambdaloss import lambdaloss, pair_gains
 from topkit.losses.listwise import (
@@ -33,6 +32,7 @@ from topkit.losses.listwise import (
 )
 from topkit.losses.ndcg import gains_and_ideal, lambdarank, softndcg
 from topkit.losses.neural import label_places, neuralndcg, neuralsort
+from topkit.losses.objective import Objective
 from topkit.losses.pairwise import (
     exponential,
     fidelity,
@@ -67,37 +67,6 @@ from topkit.losses.softmax import (
     softmax,
     uni_softmax,
 )
-
-
-def define(function: LossFunction, prepare: Prepare | None = None) -> Callable[..., Loss]:
-    """An entry of :data:`topkit.losses.LOSSES`: settings → :class:`Loss`.
-
-    The settings are those declared by ``prepare`` and by ``function``; the name and the documentation are
-    those of ``function``.
-    """
-    name = function.__name__.replace("_", "-")
-    known = {**(settings_of(prepare) if prepare else {}), **settings_of(function)}
-
-    def make(**settings: Any) -> Loss:
-        values = {key: setting.default for key, setting in known.items()}
-        values |= check_settings(known, settings, f"loss {name!r}")
-        return Loss(name, values, function, prepare)
-
-    hints: dict[str, Any] = {}
-    for part in (prepare, function):
-        if part is not None:
-            declared = get_type_hints(part, include_extras=True)
-            hints |= {key: declared[key] for key in settings_of(part)}
-    kind = inspect.Parameter.KEYWORD_ONLY
-    make.accepts = Loss(name, {}, function, prepare).accepts  # type: ignore[attr-defined]
-    make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(key, kind, default=known[key].default, annotation=hints[key]) for key in known]
-    )
-    make.__annotations__ = hints
-    make.__name__ = make.__qualname__ = function.__name__
-    make.__module__, make.__doc__ = function.__module__, function.__doc__
-    return make
-
 
 LOSSES: dict[str, Callable[..., Loss]] = {
     "hinge": define(hinge, pair_set),

@@ -21,7 +21,7 @@ from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
 from topkit.data.streaming import queries_between, stream_dataset
 from topkit.losses import loss
-from topkit.losses.base import Objective
+from topkit.losses.objective import Objective
 from topkit.rankers.orders import drawn_order, drawn_top, has_different_labels
 from topkit.rankers.preparation import Preparation
 from topkit.scale.scratch import scratch

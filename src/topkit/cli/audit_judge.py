@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from topkit.cli.judge_options import DOCUMENTS, QUERIES, Model, ModelOptions, Url, document_texts, query_texts
 from topkit.cli.output import check_plots
-from topkit.cli.shared import option_groups
+from topkit.compute import fields_as_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from topkit.labelling.judges import BiasedJudge
 
 
-@option_groups
+@fields_as_parameters(ModelOptions)
 def audit_judge(
     people: Annotated[
         Path,

@@ -11,7 +11,8 @@ import typer
 from typer import Argument, Option
 
 from topkit.cli.output import Form, check_form, print_records
-from topkit.cli.shared import option_groups, write_dataset
+from topkit.cli.shared import write_dataset
+from topkit.compute import fields_as_parameters
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
@@ -53,7 +54,7 @@ class Indexing:
 
 
 @app.command(no_args_is_help=True)
-@option_groups
+@fields_as_parameters(Indexing)
 def build(
     corpus: Corpus,
     queries: Annotated[

@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from topkit.cli.completion import name_option
 from topkit.cli.judge_options import DOCUMENTS, QUERIES, Model, ModelOptions, Url, document_texts, query_texts
-from topkit.cli.shared import option_groups
+from topkit.compute import fields_as_parameters
 
 if TYPE_CHECKING:
     from topkit.labelling import Labelling
@@ -47,7 +47,7 @@ class Routing:
         return RoutedJudge(chat, people, sure=self.sure, check=self.check, seed=seed)
 
 
-@option_groups
+@fields_as_parameters(Routing, ModelOptions)
 def judge(
     candidates: Annotated[Path, Argument(help="TREC run with the documents to judge; .gz too.")],
     url: Url,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -24,47 +21,6 @@ Settings = Annotated[
 ]
 FILES = "LETOR or SVMlight text, CSV, TSV, JSON Lines or Parquet; compressed too."
 Source = Annotated[Path, Argument(help=FILES)]
-
-
-def option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command declare options as the fields of dataclasses.
-
-    Typer reads the options of a command from its signature. In the signature of the decorated command, each
-    parameter that is a dataclass is replaced by the fields of it; the command itself gets their values as one
-    object.
-    """
-    parameters: list[inspect.Parameter] = []
-    groups: dict[str, type] = {}
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        kind = parameter.annotation
-        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            groups[parameter.name] = kind
-            parameters += _fields(kind)
-        else:
-            parameters.append(parameter)
-    signature = inspect.Signature(parameters)
-
-    @functools.wraps(command)
-    def with_fields(*positional: Any, **named: Any) -> None:
-        values = signature.bind(*positional, **named)
-        values.apply_defaults()
-        arguments = values.arguments
-        for name, group in groups.items():
-            fields = {field.name: arguments.pop(field.name) for field in dataclasses.fields(group)}
-            arguments[name] = group(**fields)
-        command(**arguments)
-
-    with_fields.__signature__ = signature  # type: ignore[attr-defined]
-    return with_fields
-
-
-def _fields(group: Any) -> Iterator[inspect.Parameter]:
-    """The fields of a dataclass as parameters of a function."""
-    hints = get_type_hints(group, include_extras=True)
-    for field in dataclasses.fields(group):
-        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        yield inspect.Parameter(field.name, kind, default=default, annotation=hints[field.name])
 
 
 def read_dataset(path: Path, *, regroup: bool = False, truth: str = "graded") -> Dataset:

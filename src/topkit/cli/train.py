@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from topkit.cli.output import print_tables
-from topkit.cli.shared import option_groups, read_dataset
+from topkit.cli.shared import read_dataset
 from topkit.cli.train_options import TrainOptions
+from topkit.compute import fields_as_parameters
 
 if TYPE_CHECKING:
     from topkit.compute import Report
@@ -24,7 +25,7 @@ BEST_TRIALS = 5
 """Trials of ``--tune`` that are printed as text; the other formats have all."""
 
 
-@option_groups
+@fields_as_parameters(TrainOptions)
 def train(options: TrainOptions) -> None:
     """Fit a ranker and write its model file.
 

@@ -10,6 +10,7 @@ from .executors import Finished as Finished
 from .executors import run_cells as run_cells
 from .extras import MissingExtraError as MissingExtraError
 from .extras import require as require
+from .parameters import fields_as_parameters as fields_as_parameters
 from .progress import Report as Report
 from .progress import silent as silent
 from .stopping import NotConverged as NotConverged

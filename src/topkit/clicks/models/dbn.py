@@ -9,8 +9,8 @@ import numpy as np
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.chain import Chain, ChainPlan, fit_chain
-from topkit.clicks.models.em import EM, fitted_by_em
-from topkit.compute import Floats
+from topkit.clicks.models.em import EM
+from topkit.compute import Floats, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class SimplifiedDynamicBayesian(DynamicBayesian):
     name: ClassVar[str] = "sdbn"
 
 
-@fitted_by_em()
+@fields_as_parameters(EM)
 def dbn(log: ClickLog, em: EM) -> DynamicBayesian:
     """Dynamic Bayesian: a click satisfies by document, and unsatisfied users go on with probability γ.
 
@@ -54,7 +54,7 @@ def dbn(log: ClickLog, em: EM) -> DynamicBayesian:
     )
 
 
-@fitted_by_em()
+@fields_as_parameters(EM)
 def sdbn(log: ClickLog, em: EM) -> SimplifiedDynamicBayesian:
     """Simplified dynamic Bayesian: unsatisfied users always go on (γ = 1).
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.chain import Chain, ChainPlan, fit_chain
-from topkit.clicks.models.em import EM, fitted_by_em
-from topkit.compute import Floats
+from topkit.clicks.models.em import EM
+from topkit.compute import Floats, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +27,7 @@ class DependentClick(Chain):
         return values
 
 
-@fitted_by_em()
+@fields_as_parameters(EM)
 def dcm(log: ClickLog, em: EM) -> DependentClick:
     """Dependent click: the cascade, but after a click users go on with a probability of the position.
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated
 
 import numpy as np
 
-from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import ClickModel
 from topkit.compute import Floats, Report, Trace, silent
 from topkit.data.settings import Setting
 
@@ -25,52 +23,15 @@ Smoothing = Annotated[
     ),
 ]
 
-M = TypeVar("M", bound=ClickModel)
-M_co = TypeVar("M_co", bound=ClickModel, covariant=True)
-
 
 @dataclass(frozen=True)
 class EM:
-    """How a model is fitted by expectation–maximisation."""
+    """How a model is fitted by expectation–maximisation; the settings of all models that are."""
 
     smoothing: Smoothing = 1.0
     max_steps: Steps = 200
     tolerance: Tolerance = 1e-8
     report: Report = silent
-
-
-class Fit(Protocol[M_co]):
-    """A function from a log to a fitted model."""
-
-    def __call__(
-        self, log: ClickLog, *, smoothing: float = ..., max_steps: int = ..., tolerance: float = ...,
-        report: Report = ...,
-    ) -> M_co: ...  # fmt: skip
-
-
-DEFAULTS = EM()
-
-
-def fitted_by_em(defaults: EM = DEFAULTS) -> Callable[[Callable[[ClickLog, EM], M]], Fit[M]]:
-    """A decorator that gives the fit of a model the settings of expectation–maximisation."""
-
-    def decorate(fit_model: Callable[[ClickLog, EM], M]) -> Fit[M]:
-        def fit(
-            log: ClickLog,
-            *,
-            smoothing: Smoothing = defaults.smoothing,
-            max_steps: Steps = defaults.max_steps,
-            tolerance: Tolerance = defaults.tolerance,
-            report: Report = silent,
-        ) -> M:
-            return fit_model(log, EM(smoothing, max_steps, tolerance, report))
-
-        # Not functools.wraps: the settings are read from the signature of this function.
-        fit.__name__, fit.__qualname__ = fit_model.__name__, fit_model.__qualname__
-        fit.__module__, fit.__doc__ = fit_model.__module__, fit_model.__doc__
-        return fit
-
-    return decorate
 
 
 Params = tuple[Floats, ...]

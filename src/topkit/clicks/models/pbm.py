@@ -9,9 +9,9 @@ import numpy as np
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import IndependentClicks
-from topkit.clicks.models.em import EM, fitted_by_em
+from topkit.clicks.models.em import EM
 from topkit.clicks.models.product import fit_product
-from topkit.compute import Floats
+from topkit.compute import Floats, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +34,7 @@ class PositionBased(IndependentClicks):
         return np.minimum(self.attractions(log) * seen[log.position.astype(np.int64) - 1], 1.0)
 
 
-@fitted_by_em()
+@fields_as_parameters(EM)
 def pbm(log: ClickLog, em: EM) -> PositionBased:
     """Position-based: P(click) = attraction(query, document)·examination(position).
 

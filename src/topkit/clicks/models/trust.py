@@ -9,9 +9,9 @@ import numpy as np
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import IndependentClicks
-from topkit.clicks.models.em import EM, Params, fitted_by_em, maximise, prior_value, smoothed
+from topkit.clicks.models.em import EM, Params, Steps, Tolerance, maximise, prior_value, smoothed
 from topkit.clicks.pairs import totals
-from topkit.compute import Floats
+from topkit.compute import Floats, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,8 +28,16 @@ class TrustBased(IndependentClicks):
         return p
 
 
-@fitted_by_em(EM(max_steps=1000, tolerance=1e-9))
-def trust(log: ClickLog, em: EM) -> TrustBased:
+@dataclass(frozen=True)
+class TrustEM(EM):
+    """The fit of the model, which converges slowly."""
+
+    max_steps: Steps = 1000
+    tolerance: Tolerance = 1e-9
+
+
+@fields_as_parameters(TrustEM)
+def trust(log: ClickLog, em: TrustEM) -> TrustBased:
     """Position-based with trust bias: P(click) = slope(position)·attraction(document) + offset(position).
 
     Each position has a click rate for relevant and one for irrelevant documents, fitted by

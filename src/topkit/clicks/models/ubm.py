@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import ClickModel
-from topkit.clicks.models.em import EM, fitted_by_em
+from topkit.clicks.models.em import EM
 from topkit.clicks.models.product import fit_product
-from topkit.compute import Floats, Ints
+from topkit.compute import Floats, Ints, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +79,7 @@ def places_and_last_clicks(log: ClickLog) -> tuple[Ints, Ints]:
     return place, np.where(before >= starts, before - starts + 1, 0)
 
 
-@fitted_by_em()
+@fields_as_parameters(EM)
 def ubm(log: ClickLog, em: EM) -> UserBrowsing:
     """User browsing: P(click | clicks above) = attraction·examination(place, place of the last click).
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from bench.svm_boosting import fold
 from bench.timing import best_of, show
+from topkit.compute import Floats
 from topkit.data import Page, read_pages
 from topkit.metrics.significance import paired_t
 from topkit.rankers import Clicks
@@ -32,7 +32,6 @@ from topkit.studies.publish import publish
 from topkit.studies.run import run_study
 from topkit.studies.template import template
 
-Floats = NDArray[np.float64]
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 MEASURES = ["map", "ndcg@1", "ndcg@3", "ndcg@10"]
 EVENTS = 1_000_000

@@ -15,7 +15,6 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from tests.support.real_data import real_data_folder
 
 import topkit as tk
@@ -28,7 +27,6 @@ from topkit.rankers.multiclass.adaboost_mh import train_boosted
 from topkit.rankers.tune_and_mix import TuneAndMix
 from topkit.scorers import Job
 
-Floats = NDArray[np.float64]
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 LIGHTGBM = 0.7828
 """NDCG@10 (yahoo) of LightGBM's lambdarank with early stopping on MQ2008, five folds."""

@@ -11,13 +11,12 @@ import os
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 import topkit as tk
 from bench.one_machine import mq2008
+from topkit.compute import Floats
 from topkit.metrics.compiled import Measured, worst_ties
 
-Floats = NDArray[np.float64]
 TOLERANCE, ROUNDS, MOST_IN_A_ROW = 0.002, 500, 5
 """RankLib's defaults: the fall of the metric that ends training, rounds, and selections of one feature."""
 

@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data.judgments import Answer, Preference
 from topkit.data.preferences import read_preferences
 from topkit.labelling import Question, Verdict
@@ -20,7 +20,6 @@ from topkit.labelling.files import read_preferences_csv
 from topkit.labelling.judges import RecordedJudge, RoutedJudge
 from topkit.metrics.significance import paired_t
 
-Floats = NDArray[np.float64]
 K = 5
 AGREEMENT = 0.8
 """How often the simulated model agrees with people."""

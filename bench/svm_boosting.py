@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from tests.support.real_data import real_data_folder
 
 import topkit as tk
 from bench.timing import best_of, show
-from topkit.compute import thread_count
+from topkit.compute import Floats, thread_count
 from topkit.metrics.significance import holm, paired_t, randomisation
 from topkit.rankers.linear import pair_margins, refine_with_sigmoid
 
-Floats = NDArray[np.float64]
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 BETAS = (0.1, 0.3, 0.5, 0.7, 0.9)
 SEEDS = range(5)

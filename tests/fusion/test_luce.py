@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import topkit as tk
-from topkit.compute import NotConverged
+from topkit.compute import Floats, NotConverged
 from topkit.data import InputError, Judgments, Preference, Run
 from topkit.fusion import aggregate_preferences
 from topkit.fusion.luce import bradley_terry_loss, fit_strengths, plackett_luce_loss
 
-Floats = NDArray[np.float64]
 Loss = Callable[[Floats], tuple[float, Floats]]
 
 WINS = np.array([[0, 5, 4, 7], [2, 0, 3, 0], [1, 2, 0, 6], [1, 0, 1, 0]], float)

@@ -8,7 +8,7 @@ import pytest
 import topkit as tk
 from topkit.compute import query_chunks
 from topkit.losses import LOSSES, Preferences
-from topkit.losses import base as losses_base
+from topkit.losses import objective as losses_objective
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_threads_do_not_change_a_bit(
     name: str, lists: tuple[np.ndarray, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     s, y, ptr = lists
-    monkeypatch.setattr(losses_base, "query_chunks", lambda ptr: query_chunks(ptr, 16))
+    monkeypatch.setattr(losses_objective, "query_chunks", lambda ptr: query_chunks(ptr, 16))
     results = []
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("TOPKIT_THREADS", threads)

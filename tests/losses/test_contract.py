@@ -12,15 +12,12 @@ from typing import Annotated
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import topkit as tk
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting, search_space, settings_of
-from topkit.losses import LOSSES
-from topkit.losses.base import Block, define
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from topkit.losses import LOSSES, define
+from topkit.losses.base import Block
 
 
 def squared_sum(

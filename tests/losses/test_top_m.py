@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import topkit as tk
-
-Floats = NDArray[np.float64]
+from topkit.compute import Floats
 
 
 def chance(s: Floats, group: tuple[int, ...]) -> float:

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import topkit as tk
+from topkit.compute import Floats
 from topkit.rankers.classes import Classes, grades_of
 from topkit.rankers.mixture.split import hold_back_queries
-from topkit.rankers.multiclass import kernels
 from topkit.rankers.multiclass.adaboost import Plan, boost, start_weights
 from topkit.rankers.multiclass.boosted import BoostedTrees
-
-Floats = NDArray[np.float64]
+from topkit.rankers.multiclass.kernels import bandit, growing
 
 
 def some_data(seed: int = 0, n: int = 80, features: int = 3) -> tuple[tk.Dataset, NDArray[np.int64]]:
@@ -123,17 +122,17 @@ def test_larger_trees_and_products_have_larger_edges() -> None:
 def test_arms_are_drawn_by_their_pull() -> None:
     """Pulls ln 3 and 0 are drawn with ¾ and ¼; with explore ½, with ⅝ and ⅜."""
     pull = np.array([math.log(3), 0.0])
-    assert kernels.arm_reach(pull, 0.0) == pytest.approx([3 / 4, 1])
-    reach = kernels.arm_reach(pull, 0.5)
+    assert bandit.arm_reach(pull, 0.0) == pytest.approx([3 / 4, 1])
+    reach = bandit.arm_reach(pull, 0.5)
     assert reach == pytest.approx([5 / 8, 1])
-    assert [kernels.draw_arm(reach, chance) for chance in (0.0, 0.62, 0.63, 0.9999)] == [0, 0, 1, 1]
+    assert [bandit.draw_arm(reach, chance) for chance in (0.0, 0.62, 0.63, 0.9999)] == [0, 0, 1, 1]
 
 
 def test_arms_that_used_to_follow_earn_too() -> None:
     """After 0 came 1 twice and 2 once; a reward to 1 after 0 makes 3 times 1, so 2 earns a third of it."""
     pull, follows = np.zeros(3), np.zeros((3, 3))
     follows[0, 1], follows[0, 2] = 2, 1
-    assert kernels.reward_arms(pull, follows, np.array([1]), 1, 0.6, 0) == 1
+    assert bandit.reward_arms(pull, follows, np.array([1]), 1, 0.6, 0) == 1
     assert pull == pytest.approx([0.0, 0.6, 0.2])
 
 
@@ -152,7 +151,7 @@ def test_one_draw_takes_the_drawn_feature() -> None:
     found = []
     for chances in ([0.3], [0.3, 0.7]):
         draws = np.tile(chances, (4, 1))
-        kernels.grow_tree(bins, sizes, signed, 2, np.array([0.5, 1.0]), draws, rows, nodes, bounds, votes)
+        growing.grow_tree(bins, sizes, signed, 2, np.array([0.5, 1.0]), draws, rows, nodes, bounds, votes)
         found.append(int(nodes[0, 0]))
     assert found == [0, 1]
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import topkit as tk
 from tests.support.pieces import Several
 from tests.support.rankers import linear_weights
+from topkit.compute import Floats
 from topkit.losses import Preferences
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.boosting import Steps
@@ -25,8 +26,6 @@ from topkit.rankers.boosting.pools import Pool, ThresholdPool, pool_of
 from topkit.rankers.orders import drawn_top
 from topkit.rankers.pieces import Whole
 from topkit.scorers import Job
-
-Floats = NDArray[np.float64]
 
 
 def some_data(seed: int = 0, queries: int = 12) -> tk.Dataset:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import topkit as tk
+from topkit.compute import Floats
 from topkit.metrics import ideal_dcg
 from topkit.rankers.mixture.calibration import (
     CALIBRATIONS,
@@ -25,7 +25,6 @@ from topkit.rankers.multiclass.adaboost import Plan
 from topkit.rankers.multiclass.adaboost_mh import train_boosted
 from topkit.scorers import Job
 
-Floats = NDArray[np.float64]
 GAINS = np.array([0.0, 1.0, 3.0])
 
 

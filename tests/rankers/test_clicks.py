@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal, norm
@@ -19,6 +18,7 @@ import topkit as tk
 from tests.support.cli import said
 from tests.support.clicks import clicking, plain_data
 from topkit.cli.train import train
+from topkit.compute import Floats
 from topkit.data import InputError, Page, read_pages, write_pages
 from topkit.rankers import Clicks, continue_training
 from topkit.rankers.checks import easy_data
@@ -30,7 +30,6 @@ from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.clicks.pages import pages_data
 from topkit.rankers.clicks.sweep import click_counts, mix_sweep, s_clicks
 
-Floats = NDArray[np.float64]
 NO_FEATURES = np.zeros((0, 0), np.float32)
 
 

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.rankers.mixture.bounds import divergence_bound, excess_dcg, largest_factor, probability_bound
 
-Floats = NDArray[np.float64]
 ORDERS = st.sampled_from([1.0, 1.5, 2.0, 4.0, np.inf])
 
 

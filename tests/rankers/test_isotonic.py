@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression, minimize, nnls
 
 import topkit as tk
+from topkit.compute import Floats
 from topkit.data import InputError, Judgments, Preference
 from topkit.data.judgments import Answer
 from topkit.losses import Preferences
@@ -27,8 +27,6 @@ from topkit.rankers.isotonic.least_change import (
     tied_grades,
 )
 from topkit.scorers import Job
-
-Floats = NDArray[np.float64]
 
 
 def least_distance(A: Floats, b: Floats) -> Floats:

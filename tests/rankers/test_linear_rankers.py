@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import topkit as tk
 from tests.support.rankers import linear_weights
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.losses import Preferences, loss
 from topkit.metrics.compiled import Measured, worst_ties
@@ -18,8 +18,6 @@ from topkit.rankers.linear import pair_margins, refine_with_sigmoid
 from topkit.rankers.linear.climb import ClimbPiece, FastClimb, PlainClimb
 from topkit.rankers.linear.kernels import perceptron_pass
 from topkit.rankers.linear.sigmoid import descend
-
-Floats = NDArray[np.float64]
 
 
 def some_data(seed: int = 0, queries: int = 15) -> tk.Dataset:

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
 import topkit as tk
+from topkit.compute import Floats
 from topkit.rankers.multiclass.svm import Limits, crammer_singer, svm_path
-
-Floats = NDArray[np.float64]
 
 
 def problem(n: int = 150, K: int = 3) -> tuple[Floats, NDArray[np.int64]]:

@@ -6,20 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn import svm
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
 import topkit as tk
+from topkit.compute import Floats
 from topkit.losses import Preferences
 from topkit.rankers.checks import easy_data
 from topkit.rankers.radial import RadialKernel
 from topkit.rankers.radial.model import Scale, kernel_matrix
 from topkit.rankers.radial.ranksvm import draw_points, nystroem
 from topkit.scorers import Parts
-
-Floats = NDArray[np.float64]
 
 
 def ring_data(seed: int, queries: int = 25) -> tk.Dataset:

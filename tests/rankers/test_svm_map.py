@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import topkit as tk
 from tests.support.rankers import linear_weights
+from topkit.compute import Floats
 from topkit.losses import loss
 from topkit.rankers.svm.bundle import Planes, cutting_planes
 from topkit.rankers.svm.focused import focused_risk
@@ -21,7 +22,6 @@ from topkit.rankers.svm.kernels import average_precision_hinge, worst_interleavi
 from topkit.rankers.svm.precision import cuts_of_top, whole_lists
 from topkit.scorers import Job
 
-Floats = NDArray[np.float64]
 Risk = Callable[[Floats], tuple[float, Floats]]
 
 

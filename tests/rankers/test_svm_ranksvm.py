@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 import topkit as tk
 from tests.support.rankers import linear_weights
+from topkit.compute import Floats
 from topkit.losses import Preferences
 from topkit.rankers.svm.pairs import Pairs
 from topkit.scorers import Job
-
-Floats = NDArray[np.float64]
 
 
 def some_data(seed: int = 0, queries: int = 12, levels: int = 4) -> tk.Dataset:

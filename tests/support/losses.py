@@ -8,9 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.losses import Objective
-
-Floats = NDArray[np.float64]
 
 PHI: dict[str, Callable[[float], float]] = {
     "hinge": lambda m: max(0.0, 1 - m),

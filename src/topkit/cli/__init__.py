@@ -6,6 +6,7 @@ start-up is most of the time of a short evaluation.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -13,7 +14,6 @@ from typing import NoReturn
 
 import typer
 
-from topkit.cli.defaults import defaults_file, read_defaults
 from topkit.version import __version__
 
 COMMANDS: dict[str, str] = {
@@ -42,6 +42,8 @@ COMMANDS: dict[str, str] = {
 
 NO_ARGUMENTS = ("demo", "rankers", "losses", "measures", "strategies", "aggregators", "warm-up")
 """Commands that do something useful without arguments; the others print their help."""
+
+DEFAULTS_FILE = "topkit.toml"
 
 FAILED = 1
 """The exit code for wrong input and for everything else that went wrong; 2, for wrong usage, is Typer's."""
@@ -125,8 +127,23 @@ def _run(called: str) -> None:
         return
     from typer.main import get_command
 
+    from topkit.cli.defaults import read_defaults
+
     command = get_command(app).commands[called]  # type: ignore[attr-defined]
     app(prog_name="topkit", default_map=read_defaults(path, COMMANDS, called, command))
+
+
+def defaults_file() -> str | None:
+    """The path of ``topkit.toml`` in this folder or the nearest above it; None if there is none."""
+    folder = os.getcwd()
+    while True:
+        path = os.path.join(folder, DEFAULTS_FILE)
+        if os.path.isfile(path):
+            return path
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
 
 
 def _announce_compiling() -> None:

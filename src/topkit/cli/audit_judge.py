@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from topkit.cli.judge_options import DOCUMENTS, QUERIES, Model, ModelOptions, Url, document_texts, query_texts
-from topkit.cli.option_groups import option_group
 from topkit.cli.output import check_plots
+from topkit.compute import fields_as_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from topkit.labelling.judges import BiasedJudge
 
 
-@option_group(ModelOptions)
+@fields_as_parameters(ModelOptions)
 def audit_judge(
     people: Annotated[
         Path,
@@ -44,7 +44,8 @@ def audit_judge(
     queries: Annotated[Path | None, Option(help=QUERIES)] = None,
     url: Url = "",
     model: Model = "",
-    options: ModelOptions = ModelOptions(),  # noqa: B008 - an immutable value
+    *,
+    options: ModelOptions,
 ) -> None:
     """Audit a judge before trusting it: biases, consistency, agreement with people, calibration.
 
@@ -77,8 +78,7 @@ def audit_judge(
         with options.judge(url, model, texts, query_texts(queries, {pair.query for pair in chosen})) as chat:
             trials = _ask(chat, chosen, repeats)
             print(chat.summary())
-    length = None if texts is None else _lengths(texts).__getitem__
-    report = audit(trials, preferences, length)
+    report = audit(trials, preferences, None if texts is None else _lengths(texts).__getitem__)
     print(audit_report(report))
     if out is not None:
         audit_page(report, f"Audit of {model or recorded or 'a simulated judge'}").write(out)

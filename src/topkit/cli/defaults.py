@@ -14,24 +14,8 @@ The command line wins over the file, and the file over what is built in.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
-
-FILE = "topkit.toml"
-
-
-def defaults_file() -> str | None:
-    """The path of the file; None if there is none."""
-    folder = os.getcwd()
-    while True:
-        path = os.path.join(folder, FILE)
-        if os.path.isfile(path):
-            return path
-        above = os.path.dirname(folder)
-        if above == folder:
-            return None
-        folder = above
 
 
 def read_defaults(path: str, commands: Iterable[str], called: str, command: Any) -> dict[str, Any]:

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 BY_GRADES, BY_PREFERENCES = "ndcg@10,map,p@10,rr", "ppref,compat"
 """The metrics if none are named."""
 
+Metrics = Annotated[
+    str | None,
+    name_option(
+        "measure",
+        "For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone].",
+        several=True,
+    ),
+]
+ConventionName = Annotated[
+    str | None,
+    name_option("convention", "yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels]."),
+]
+
 
 def evaluate(
     files: Annotated[
@@ -30,18 +43,8 @@ def evaluate(
     qrels_format: Annotated[
         str | None, Option(help="Format of --qrels: trec, plain, beir, msmarco, smart, cranfield [detected].")
     ] = None,
-    metrics: Annotated[
-        str | None,
-        name_option(
-            "measure",
-            "For example ndcg@1..10,err [ndcg@10,map,p@10,rr; ppref,compat for preferences alone].",
-            several=True,
-        ),
-    ] = None,
-    convention: Annotated[
-        str | None,
-        name_option("convention", "yahoo, ranklib, trec, letor3, letor4 or mslr [yahoo; trec with --qrels]."),
-    ] = None,
+    metrics: Metrics = None,
+    convention: ConventionName = None,
     output: Format = "table",
     per_query: Annotated[bool, Option("--per-query", help="Print one row per query, not means.")] = False,
     interval: Annotated[bool, Option("--interval", help="Add 95 % bootstrap intervals.")] = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ from typer import Argument, Option
 
 from topkit.cli.output import Form, check_form, print_records
 from topkit.cli.shared import write_dataset
+from topkit.compute import fields_as_parameters
 
 if TYPE_CHECKING:
     from topkit.data import Dataset
@@ -21,30 +23,38 @@ app = typer.Typer(help="Build a data set with features from a corpus.", no_args_
 Corpus = Annotated[list[Path], Argument(help="Documents: .jsonl, .csv, .tsv, TREC or SMART; compressed too.")]
 
 
-def _index(
-    files: list[Path], format_name: str | None, folder: Path, fields: str | None, language: str, stop: bool
-) -> Index:
-    """Index the files into a folder, with a count on the terminal."""
-    from topkit.features import STOP_WORDS, Analyser, build_index, read_documents
-    from topkit.reporting.progress import busy
+@dataclass(frozen=True)
+class Indexing:
+    """The options that say how documents are read and indexed."""
 
-    def documents() -> Iterator[Document]:
-        for path in files:
-            yield from read_documents(path, format_name)
+    index: Annotated[Path | None, Option(help="Folder for the index; by default OUT.index.")] = None
+    fields: Annotated[str | None, Option(help="Comma-separated fields to index; by default all.")] = None
+    format_name: Annotated[str | None, Option("--format", help="Format of the documents.")] = None
+    language: Annotated[str, Option(help="Snowball stemmer, or none.")] = "english"
+    stop: Annotated[bool, Option(help="Remove English stop words.")] = True
 
-    analyser = Analyser(None if language == "none" else language, STOP_WORDS if stop else frozenset())
-    names = [name.strip() for name in fields.split(",")] if fields else None
-    with busy("indexing") as show:
-        return build_index(
-            documents(),
-            folder,
-            fields=names,
-            analyser=analyser,
-            progress=lambda count: show(f"indexed {count:,} documents"),
-        )
+    def build(self, files: list[Path], folder: Path) -> Index:
+        """Index the files into --index or else this folder, with a count on the terminal."""
+        from topkit.features import STOP_WORDS, Analyser, build_index, read_documents
+        from topkit.reporting.progress import busy
+
+        def documents() -> Iterator[Document]:
+            for path in files:
+                yield from read_documents(path, self.format_name)
+
+        language = None if self.language == "none" else self.language
+        with busy("indexing") as show:
+            return build_index(
+                documents(),
+                self.index or folder,
+                fields=[name.strip() for name in self.fields.split(",")] if self.fields else None,
+                analyser=Analyser(language, STOP_WORDS if self.stop else frozenset()),
+                progress=lambda count: show(f"indexed {count:,} documents"),
+            )
 
 
 @app.command(no_args_is_help=True)
+@fields_as_parameters(Indexing)
 def build(
     corpus: Corpus,
     queries: Annotated[
@@ -52,14 +62,9 @@ def build(
     ],
     qrels: Annotated[Path, Option(help="Judgments: TREC, BEIR or MS MARCO, or 'query document grade'.")],
     out: Annotated[Path, Option(help="File to write: .parquet, .gz or LETOR text.")],
-    index: Annotated[Path | None, Option(help="Folder for the index; by default OUT.index.")] = None,
     features: Annotated[str, Option(help="ohsumed, trec, or names such as bm25.title,tf.whole.")] = "ohsumed",
     sampling: Annotated[str, Option(help="judged, top, top+relevant, p+top or matching.")] = "p+top",
     depth: Annotated[int, Option(help="Documents per query by BM25, if the sampling has a cut.")] = 1000,
-    fields: Annotated[str | None, Option(help="Comma-separated fields to index; by default all.")] = None,
-    format_name: Annotated[str | None, Option("--format", help="Format of the documents.")] = None,
-    language: Annotated[str, Option(help="Snowball stemmer, or none.")] = "english",
-    stop: Annotated[bool, Option(help="Remove English stop words.")] = True,
     links: Annotated[Path | None, Option(help="Links between documents: source target.")] = None,
     meta: Annotated[Path | None, Option(help="Also write the meta features to this Parquet file.")] = None,
     judgments_format: Annotated[
@@ -76,6 +81,8 @@ def build(
     keep_unjudged: Annotated[
         bool, Option("--keep-unjudged", help="Keep queries without judgments; by default left out.")
     ] = False,
+    *,
+    indexing: Indexing,
 ) -> None:
     """Index a corpus, sample candidates, compute features and write a data set with its card.
 
@@ -92,7 +99,7 @@ def build(
     grades = _grades(qrels, judgments_format)
     texts = read_queries(queries, field=query_field)
     unjudged = _left_out(texts, grades, keep_unjudged)
-    indexed = _index(corpus, format_name, index or Path(f"{out}.index"), fields, language, stop)
+    indexed = indexing.build(corpus, Path(f"{out}.index"))
     with busy("computing features"):
         graph = None if links is None else read_links(links, indexed)
         data, card = build_dataset(

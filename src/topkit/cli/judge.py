@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ from typer import Argument, Option
 
 from topkit.cli.completion import name_option
 from topkit.cli.judge_options import DOCUMENTS, QUERIES, Model, ModelOptions, Url, document_texts, query_texts
-from topkit.cli.option_groups import option_group
+from topkit.compute import fields_as_parameters
 
 if TYPE_CHECKING:
     from topkit.labelling import Labelling
@@ -19,7 +20,34 @@ if TYPE_CHECKING:
     from topkit.labelling.judges.together import OnAnswer
 
 
-@option_group(ModelOptions)
+@dataclass(frozen=True)
+class Routing:
+    """The options that send some questions to people."""
+
+    people: Annotated[
+        Path | None, Option(help="CSV of people's answers to questions that the model was not sure of.")
+    ] = None
+    ask_people: Annotated[
+        Path | None, Option(help="Write the questions for people as CSV: unsure ones, and a share to check.")
+    ] = None
+    sure: Annotated[
+        float, Option(min=0, max=1, help="Confidence from which on the model's answer counts.")
+    ] = 0.9
+    check: Annotated[float, Option(min=0, max=1, help="Share of sure answers that people check.")] = 0.05
+
+    def judge(self, chat: ChatJudge, seed: int) -> RoutedJudge | None:
+        """The model together with people; None if no file of people's answers or questions is named."""
+        from topkit.labelling import read_preferences_csv
+        from topkit.labelling.judges import RecordedJudge, RoutedJudge
+
+        if self.people is None and self.ask_people is None:
+            return None
+        answers = () if self.people is None else read_preferences_csv(self.people)[0].preferences
+        people = RecordedJudge("people", answers)
+        return RoutedJudge(chat, people, sure=self.sure, check=self.check, seed=seed)
+
+
+@fields_as_parameters(Routing, ModelOptions)
 def judge(
     candidates: Annotated[Path, Argument(help="TREC run with the documents to judge; .gz too.")],
     url: Url,
@@ -35,21 +63,13 @@ def judge(
     ] = "adaptive",
     prior: Annotated[bool, Option(help="Use the order of the run as a prior.")] = True,
     seed: Annotated[int, Option(help="Seed of the strategy.")] = 0,
-    people: Annotated[
-        Path | None, Option(help="CSV of people's answers to questions that the model was not sure of.")
-    ] = None,
-    ask_people: Annotated[
-        Path | None, Option(help="Write the questions for people as CSV: unsure ones, and a share to check.")
-    ] = None,
-    sure: Annotated[
-        float, Option(min=0, max=1, help="Confidence from which on the model's answer counts.")
-    ] = 0.9,
-    check: Annotated[float, Option(min=0, max=1, help="Share of sure answers that people check.")] = 0.05,
     order: Annotated[
         str, Option(help="Show two documents in `both` orders, or once in a `random` order.")
     ] = "both",
-    options: ModelOptions = ModelOptions(),  # noqa: B008 - an immutable value
     dry_run: Annotated[bool, Option("--dry-run", help="Send nothing; count requests and tokens.")] = False,
+    *,
+    routing: Routing,
+    options: ModelOptions,
 ) -> None:
     """Label the top k of every query with a language model.
 
@@ -58,8 +78,6 @@ def judge(
     Example: `topkit label judge run.txt --url http://localhost:8000/v1 --model qwen --documents docs.jsonl
     --queries queries.tsv --k 10 --out judgments.csv --dry-run`
     """
-    from dataclasses import replace
-
     from topkit.data.judgments import joined_judgments
     from topkit.labelling import write_judgments_csv
     from topkit.labelling.judges import label_all
@@ -76,8 +94,7 @@ def judge(
         order=order,
         dry_run=dry_run,
     )
-    ask = people is not None or ask_people is not None
-    routed = _routed(chat, people, sure, check, seed) if ask else None
+    routed = routing.judge(chat, seed)
     with chat, _progress(chat, tasks) as on_answer:
         done = label_all(tasks, routed or chat, on_answer=on_answer)
     print(f"{counted(len(tasks), 'query')}: {chat.summary()}")
@@ -87,7 +104,7 @@ def judge(
     if qrels is not None:
         _write_qrels(done, qrels)
     if routed is not None:
-        _report_routing(routed, ask_people)
+        _report_routing(routed, routing.ask_people)
 
 
 def _tasks(
@@ -121,14 +138,6 @@ def _progress(chat: ChatJudge, tasks: dict[str, Labelling]) -> Iterator[OnAnswer
             report(chat.summary(to_come), done, round(done + to_come), NO_NUMBER)
 
         yield on_answer
-
-
-def _routed(chat: ChatJudge, people: Path | None, sure: float, check: float, seed: int) -> RoutedJudge:
-    from topkit.labelling import read_preferences_csv
-    from topkit.labelling.judges import RecordedJudge, RoutedJudge
-
-    answers = read_preferences_csv(people)[0].preferences if people is not None else ()
-    return RoutedJudge(chat, RecordedJudge("people", answers), sure=sure, check=check, seed=seed)
 
 
 def _report_routing(routed: RoutedJudge, ask_people: Path | None) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import Cells, ClickLog
+from topkit.clicks.models.em import EM
 from topkit.clicks.models.product import fit_product
-from topkit.clicks.pairs import Ints, totals
-
-Floats = NDArray[np.float64]
+from topkit.clicks.pairs import totals
+from topkit.compute import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,8 @@ def all_pairs(log: ClickLog) -> Floats:
         np.concatenate([sets.weight, sets.weight]),
         np.concatenate([sets.clicks_first, sets.clicks_second]),
     )
-    _, values, _, _ = fit_product(cells, len(number), log.n_positions, 0.0, 2000, 1e-12)
+    em = EM(smoothing=0.0, max_steps=2000, tolerance=1e-12)
+    _, values, _, _ = fit_product(cells, len(number), log.n_positions, em)
     return values
 
 

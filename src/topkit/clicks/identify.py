@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.pairs import Ints
+from topkit.compute import Ints
 from topkit.data import InputError
 
 REMEDY = (

@@ -12,8 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from topkit.compute import Floats, Ints
 
 SMALLEST = 1e-300
 """Keeps the logarithm of an impossible event finite."""

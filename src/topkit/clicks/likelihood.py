@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import FLOOR, ClickModel
+from topkit.compute import Floats
 from topkit.data.table import Table
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

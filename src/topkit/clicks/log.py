@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.clicks.pairs import Ints, Pairs
+from topkit.clicks.pairs import Pairs
+from topkit.compute import Ints
 from topkit.data import InputError, Page
 from topkit.data.words import counted
 

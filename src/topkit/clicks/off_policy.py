@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.pairs import Ints, Pairs, totals
+from topkit.clicks.pairs import Pairs, totals
 from topkit.clicks.propensities import Propensities, estimate_propensities
+from topkit.compute import Floats, Ints
 from topkit.data import InputError, Run
 from topkit.data.settings import Setting, check_settings, settings_of
 from topkit.data.table import Table
-
-Floats = NDArray[np.float64]
 
 ESTIMATORS = ("snips", "ips", "dr")
 Z95 = 1.959963984540054

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Ints
 from topkit.data import Dataset, InputError, Strings
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

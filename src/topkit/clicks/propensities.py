@@ -15,12 +15,11 @@ from topkit.clicks.identify import check_adjacent, check_connected, check_first
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.pbm import pbm
 from topkit.clicks.models.trust import trust
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.data.settings import lookup
 from topkit.data.table import Table
 from topkit.data.writers import text_writer
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

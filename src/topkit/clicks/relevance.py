@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.pairs import Pairs, totals
 from topkit.clicks.propensities import Propensities
-
-Floats = NDArray[np.float64]
+from topkit.compute import Floats
 
 RELEVANCE: tuple[str, ...] = ("naive", "ips", "snips", "dr")
 """Estimators of relevance."""

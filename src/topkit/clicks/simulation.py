@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.pairs import Pairs
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError
 from topkit.data.settings import Setting, check_fields
-
-Floats = NDArray[np.float64]
 
 BLOCK = 1 << 20
 """Documents that are shuffled at a time, which bounds the memory."""

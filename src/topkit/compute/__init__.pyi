@@ -1,9 +1,16 @@
 """The names of this room, each with the file it comes from."""
 
+from .arrays import Bools as Bools
+from .arrays import Bytes as Bytes
+from .arrays import Floats as Floats
+from .arrays import Floats32 as Floats32
+from .arrays import Ints as Ints
+from .arrays import Ints32 as Ints32
 from .executors import Finished as Finished
 from .executors import run_cells as run_cells
 from .extras import MissingExtraError as MissingExtraError
 from .extras import require as require
+from .parameters import fields_as_parameters as fields_as_parameters
 from .progress import Report as Report
 from .progress import silent as silent
 from .stopping import NotConverged as NotConverged

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.data.arrays import query_starts, read_only
+from topkit.data.dataset_checks import check_features, check_shapes
 from topkit.data.errors import InputError
 from topkit.data.strings import Strings
 from topkit.data.truth import (
     GRADED,
     Truth,
     check_labels,
+    labels_of_top,
     order_labels,
-    shorter_top_labels,
-    top_k_labels,
 )
 from topkit.data.words import counted
 
@@ -80,45 +80,9 @@ class Dataset:
         for name in ("doc_ids", "notes"):
             if getattr(self, name) is not None:
                 set_field(self, name, Strings.of(getattr(self, name)))
-        self._check()
+        check_shapes(self)
+        check_features(self)
         check_labels(self.y, self.ptr, self.truth)
-
-    def _check(self) -> None:
-        if self.X.ndim != 2:
-            raise InputError(f"X must be a matrix, got an array with {self.X.ndim} dimensions")
-        n, queries = len(self.X), len(self.qids)
-        if self.y.shape != (n,):
-            raise InputError(f"y must have one label per row of X: {n} rows, labels of shape {self.y.shape}")
-        if not np.isfinite(self.y).all():
-            raise InputError("labels must be finite numbers")
-        if self.ptr.shape != (queries + 1,) or self.ptr[0] != 0 or self.ptr[-1] != n:
-            raise InputError(f"ptr must have {queries + 1} entries from 0 to {n}, the number of documents")
-        if (np.diff(self.ptr) < 1).any():
-            raise InputError("every query needs at least one document")
-        if len(set(self.qids)) != queries:
-            raise InputError("query ids must be unique")
-        self._check_features()
-        for name, column in (("doc_ids", self.doc_ids), ("notes", self.notes)):
-            if column is not None and len(column) != n:
-                raise InputError(f"{name} must have one string per document: {len(column)} for {n} documents")
-        if self.feature_names is not None and len(self.feature_names) != self.X.shape[1]:
-            raise InputError(f"{len(self.feature_names)} feature names for {self.X.shape[1]} features")
-
-    def _check_features(self) -> None:
-        """InputError for an infinite feature; NaN is a missing value."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            suspicious = not np.isfinite(self.X.sum())  # one pass without a copy, enough for most data
-        if not suspicious:
-            return
-        for row in np.flatnonzero(np.isinf(self.X).any(axis=1))[:1]:
-            column = int(np.argmax(np.isinf(self.X[row])))
-            q = int(np.searchsorted(self.ptr, row, side="right")) - 1
-            name = column + 1 if self.feature_names is None else repr(self.feature_names[column])
-            place = int(row) - int(self.ptr[q]) + 1
-            raise InputError(
-                f"feature {name} of document {place} of query {self.qids[q]!r} is infinite",
-                "replace it by a finite number, or by NaN if it is missing",
-            )
 
     @classmethod
     def build(
@@ -297,17 +261,7 @@ class Dataset:
         >>> tied.top_k(2).y.tolist(), sorted(tied.top_k(2, break_ties=True).y.tolist())
         ([2.0, 2.0, 0.0, 0.0], [0.0, 0.0, 1.0, 2.0])
         """
-        if self.truth.k is not None and self.truth.k < k:
-            raise InputError(
-                f"the top {k} cannot be derived from {self.truth} truth", f"use k ≤ {self.truth.k}"
-            )
-        if k < 1:
-            raise InputError(f"k must be at least 1, got {k}")
-        if self.truth.kind == "top-k":
-            labels = shorter_top_labels(self.y, self.ptr, k, seed if break_ties else None)
-        else:
-            full = self.y if self.truth.kind == "order" else order_labels(self.y, self.ptr, seed)
-            labels = top_k_labels(full, self.ptr, k)
+        labels = labels_of_top(self.y, self.ptr, self.truth, k, seed, break_ties)
         return self.with_labels(labels, Truth("top-k", k))
 
     # -- files ---------------------------------------------------------------------------------------------
@@ -327,15 +281,12 @@ class Dataset:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset):
             return NotImplemented
+        values = (self.qids, self.truth, self.feature_names, self.doc_ids, self.notes)
         return (
-            self.qids == other.qids
-            and self.truth == other.truth
-            and self.feature_names == other.feature_names
+            values == (other.qids, other.truth, other.feature_names, other.doc_ids, other.notes)
             and np.array_equal(self.ptr, other.ptr)
             and np.array_equal(self.y, other.y)
             and np.array_equal(self.X, other.X, equal_nan=True)
-            and self.doc_ids == other.doc_ids
-            and self.notes == other.notes
         )
 
     __hash__ = None  # type: ignore[assignment]

@@ -92,7 +92,6 @@ def write_svmlight(data: Dataset, path: FilePath) -> None:
     write_letor(data, path, sparse=True)
 
 
-Reader = Callable[..., Dataset]
 Writer = Callable[[Dataset, FilePath], None]
 
 WRITERS: dict[str, Writer] = {

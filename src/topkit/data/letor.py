@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.data import kernels
 from topkit.data.arrays import check_contiguous
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
-from topkit.data.files import FilePath, line_chunks, text_writer
-from topkit.data.letor_scan import FORM, LetorScan, Rows, read_labels, text_size
+from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, line_chunks, text_writer
+from topkit.data.letor_scan import FORM, LetorScan, Rows, line_error, text_size
 from topkit.data.looks import naming_the_format
+from topkit.data.strings import Strings
 from topkit.data.truth import Truth
 
 REGROUP = "sort the file by query (sort -s -t: -k2,2n FILE) or read it with regroup (--regroup)"
+BLANKS = b" \t\r\f\v"
+DOCID = re.compile(rb"docid[ \t\r\f\v]*=[ \t\r\f\v]*([^ \t\r\f\v]*)[ \t\r\f\v]*(.*)", re.DOTALL)
 
 
 def read_letor(
@@ -39,7 +44,7 @@ def read_letor(
 
 
 def _read_letor(path: FilePath, features: bool, regroup: bool, truth: Truth | str) -> Dataset:
-    rows = _scan(path) if features else read_labels(path)
+    rows = _scan(path) if features else _labels(path)
     if len(rows.y) == 0:
         raise InputError("the file has no documents", FORM, file=path)
     if regroup:
@@ -70,6 +75,37 @@ def _scan(path: FilePath) -> Rows:
         for chunk, line in line_chunks(path):
             scan.add(chunk, line)
         return scan.finish()
+
+
+def _labels(path: FilePath) -> Rows:
+    """The rows of a file without features, read without Numba."""
+    labels: list[float] = []
+    ids: list[bytes] = []
+    notes: list[bytes] = []
+    starts: list[int] = []
+    queries: list[bytes] = []
+    for chunk, first_line in line_chunks(path):
+        for line, text in enumerate(chunk.split(b"\n")[:-1], first_line):
+            body, _, comment = text.partition(b"#")
+            fields = body.split(None, 2)
+            if not fields:
+                continue
+            if not NUMBER.fullmatch(fields[0]) or abs(float(fields[0])) >= FLOAT32_LIMIT:
+                raise line_error(path, line, kernels.BAD_LABEL, fields[0])
+            if len(fields) < 2 or not fields[1].startswith(b"qid:") or len(fields[1]) == 4:
+                raise line_error(path, line, kernels.NO_QUERY, b"")
+            if not queries or queries[-1] != fields[1]:
+                starts.append(len(labels))
+                queries.append(fields[1])
+            labels.append(float(fields[0]))
+            comment = comment.strip(BLANKS)
+            named = DOCID.fullmatch(comment)
+            ids.append(named[1] if named else comment)
+            notes.append(named[2] if named else b"")
+    y = np.array(labels, np.float32)
+    qids = [query[4:].decode("utf-8", "surrogateescape") for query in queries]
+    X = np.zeros((len(y), 0), np.float32)
+    return Rows(X, y, np.array(starts, np.int64), qids, Strings.of_bytes(ids), Strings.of_bytes(notes))
 
 
 def _regrouped(rows: Rows) -> Rows:

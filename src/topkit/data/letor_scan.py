@@ -1,8 +1,7 @@
-"""The rows of LETOR text, by a compiled scanner on several threads, or without features and without Numba."""
+"""The rows of LETOR text, by a compiled scanner on several threads."""
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,15 +12,13 @@ from topkit.compute import thread_count
 from topkit.data import kernels
 from topkit.data.blocks import file_size, is_compressed
 from topkit.data.errors import InputError
-from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, count_lines, line_chunks, shown
+from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, count_lines, shown
 from topkit.data.strings import Strings
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 FORM = "lines look like '2 qid:10 1:0.5 2:0.1 # docid = D7'"
-BLANKS = b" \t\r\f\v"
-DOCID = re.compile(rb"docid[ \t\r\f\v]*=[ \t\r\f\v]*([^ \t\r\f\v]*)[ \t\r\f\v]*(.*)", re.DOTALL)
 
 MAX_FEATURES = 100_000
 """The matrix is dense; public data sets have at most 700 features, so a larger index is a mistake."""
@@ -44,7 +41,6 @@ class Rows(NamedTuple):
     notes: Strings
 
 
-# -- with features -----------------------------------------------------------------------------------------
 class _Job(NamedTuple):
     """Whole lines to scan into the rows from ``first_row`` on; ``size`` rows at most."""
 
@@ -139,7 +135,7 @@ class LetorScan:
             piece = self._scan(job)
         if piece.status != kernels.OK:
             word = (job.text[piece.where : piece.where + 60].tobytes().split() or [b""])[0]
-            raise _line_error(self.path, job.first_line + piece.lines, piece.status, word)
+            raise line_error(self.path, job.first_line + piece.lines, piece.status, word)
         self._append(job.first_row, piece)
 
     def _scan(self, job: _Job) -> _Piece:
@@ -276,40 +272,8 @@ def _index_at(text: NDArray[np.uint8], where: int, path: FilePath, line: int) ->
     return int(index)
 
 
-# -- without features --------------------------------------------------------------------------------------
-def read_labels(path: FilePath) -> Rows:
-    """The rows of a file with an empty matrix."""
-    labels: list[float] = []
-    ids: list[bytes] = []
-    notes: list[bytes] = []
-    starts: list[int] = []
-    queries: list[bytes] = []
-    for chunk, first_line in line_chunks(path):
-        for line, text in enumerate(chunk.split(b"\n")[:-1], first_line):
-            body, _, comment = text.partition(b"#")
-            fields = body.split(None, 2)
-            if not fields:
-                continue
-            if not NUMBER.fullmatch(fields[0]) or abs(float(fields[0])) >= FLOAT32_LIMIT:
-                raise _line_error(path, line, kernels.BAD_LABEL, fields[0])
-            if len(fields) < 2 or not fields[1].startswith(b"qid:") or len(fields[1]) == 4:
-                raise _line_error(path, line, kernels.NO_QUERY, b"")
-            if not queries or queries[-1] != fields[1]:
-                starts.append(len(labels))
-                queries.append(fields[1])
-            labels.append(float(fields[0]))
-            comment = comment.strip(BLANKS)
-            named = DOCID.fullmatch(comment)
-            ids.append(named[1] if named else comment)
-            notes.append(named[2] if named else b"")
-    y = np.array(labels, np.float32)
-    qids = [query[4:].decode("utf-8", "surrogateescape") for query in queries]
-    X = np.zeros((len(y), 0), np.float32)
-    return Rows(X, y, np.array(starts, np.int64), qids, Strings.of_bytes(ids), Strings.of_bytes(notes))
-
-
-# -- messages ----------------------------------------------------------------------------------------------
-def _line_error(path: FilePath, line: int, status: int, word: bytes) -> InputError:
+def line_error(path: FilePath, line: int, status: int, word: bytes) -> InputError:
+    """The error for what a scanner met at a line."""
     text = repr(shown(word))
     problem, remedy = {
         kernels.BAD_LABEL: (f"the label {text} is not a 32-bit number", FORM),

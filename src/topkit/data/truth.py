@@ -69,6 +69,19 @@ def order_labels(
     return labels
 
 
+def labels_of_top(
+    y: NDArray[np.float32], ptr: NDArray[np.int64], truth: Truth, k: int, seed: int, break_ties: bool
+) -> NDArray[np.float32]:
+    """Top-k labels from labels of any truth; see :meth:`topkit.data.Dataset.top_k`."""
+    if truth.k is not None and truth.k < k:
+        raise InputError(f"the top {k} cannot be derived from {truth} truth", f"use k ≤ {truth.k}")
+    if k < 1:
+        raise InputError(f"k must be at least 1, got {k}")
+    if truth.kind == "top-k":
+        return shorter_top_labels(y, ptr, k, seed if break_ties else None)
+    return top_k_labels(y if truth.kind == "order" else order_labels(y, ptr, seed), ptr, k)
+
+
 def top_k_labels(y: NDArray[np.float32], ptr: NDArray[np.int64], k: int) -> NDArray[np.float32]:
     """Top-k labels from the labels of a full order: k+1−rank for the first k of each list, 0 for the rest."""
     lengths = np.diff(ptr)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.rankers import Learner
-from topkit.scorers import Floats, ScoreModel
+from topkit.scorers import ScoreModel
 
 
 @dataclass(frozen=True)

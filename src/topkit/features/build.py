@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_count, thread_map
+from topkit.compute import Ints32, thread_count, thread_map
 from topkit.data import InputError, Strings
 from topkit.data.files import FilePath
 from topkit.features.analyser import WORD, Analyser
@@ -24,8 +24,6 @@ BLOCK_CHARACTERS = 4 << 20
 """Characters per block: enough work for a thread, little memory."""
 SEPARATOR = "\x01"
 """Separates tokens of a custom pattern in a block; texts are separated by zero bytes."""
-
-Ints = NDArray[np.int32]
 
 
 def build_index(
@@ -82,7 +80,7 @@ class _Scanned(NamedTuple):
     """A block of texts as token numbers."""
 
     raw: bytes
-    tokens: Ints
+    tokens: Ints32
     bounds: NDArray[np.int64]
     """Where each text starts in ``tokens``."""
     starts: list[int]
@@ -149,10 +147,10 @@ class _Writer:
         places += [(WHOLE, 0, step)] if step > 1 else []
         work = [(block, *place) for block in range(len(group)) for place in places]
 
-        def count(item: tuple[int, str, int, int]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        def count(item: tuple[int, str, int, int]) -> tuple[Ints32, Ints32, Ints32, Ints32, Ints32]:
             block, _, first, take = item
             tokens, bounds = scanned[block].tokens, scanned[block].bounds
-            postings: tuple[Ints, Ints, Ints, Ints, Ints] = count_terms(
+            postings: tuple[Ints32, Ints32, Ints32, Ints32, Ints32] = count_terms(
                 tokens, bounds, term_maps[block], step, first, take, vocabulary
             )
             return postings
@@ -178,7 +176,7 @@ class _Writer:
             joined = "\0".join(part.replace("\0", " " if self.fast else SEPARATOR) for part in parts)
         return np.frombuffer(joined.lower().encode("utf-8", "replace"), np.uint8)
 
-    def _number(self, block: _Scanned) -> Ints:
+    def _number(self, block: _Scanned) -> Ints32:
         """The term of each distinct token of a block, −1 for stop words; new tokens are stemmed here."""
         tokens = [block.raw[a:b] for a, b in zip(block.starts, block.stops, strict=True)]
         known = self.term_of_token

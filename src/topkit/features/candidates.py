@@ -6,39 +6,36 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import thread_map
+from topkit.compute import Floats, Ints32, thread_map
 from topkit.data import InputError
 from topkit.data.settings import lookup
 from topkit.features.index import WHOLE, Index, Stream
-from topkit.features.matches import Candidates, Floats, Queries
+from topkit.features.matches import Candidates, Queries
 from topkit.features.models import K1, B, bm25_idf
-
-Ints = NDArray[np.int32]
 
 
 class Pool(NamedTuple):
     """The input of a sampling strategy for one query."""
 
-    ranked: Ints
+    ranked: Ints32
     """Documents with at least one query term, by falling BM25, ties by document number."""
-    judged: Ints
-    relevant: Ints
+    judged: Ints32
+    relevant: Ints32
     """Documents with a grade above 0."""
 
 
-def judged_only(pool: Pool, depth: int) -> Ints:
+def judged_only(pool: Pool, depth: int) -> Ints32:
     """The judged documents, as in LETOR's OHSUMED."""
     return pool.judged
 
 
-def top(pool: Pool, depth: int) -> Ints:
+def top(pool: Pool, depth: int) -> Ints32:
     """The best by BM25, down to the depth: relevant documents below are lost, as in a real search."""
     return pool.ranked[:depth]
 
 
-def top_and_relevant(pool: Pool, depth: int) -> Ints:
+def top_and_relevant(pool: Pool, depth: int) -> Ints32:
     """The best by BM25, down to the depth, and all relevant documents: biased, as in LETOR 2's TREC sets.
 
     The relevant documents below the cut have the lowest BM25 of all, so a ranker can detect them by that.
@@ -46,18 +43,18 @@ def top_and_relevant(pool: Pool, depth: int) -> Ints:
     return np.union1d(pool.ranked[:depth], pool.relevant).astype(np.int32)
 
 
-def deep(pool: Pool, depth: int) -> Ints:
+def deep(pool: Pool, depth: int) -> Ints32:
     """p + depth: all down to the last relevant document, then the depth more; removes the bias."""
     places = np.flatnonzero(np.isin(pool.ranked, pool.relevant))
     return pool.ranked[: depth + (int(places[-1]) + 1 if len(places) else 0)]
 
 
-def matching(pool: Pool, depth: int) -> Ints:
+def matching(pool: Pool, depth: int) -> Ints32:
     """Every document with at least one query term."""
     return pool.ranked
 
 
-SAMPLING: dict[str, Callable[[Pool, int], Ints]] = {
+SAMPLING: dict[str, Callable[[Pool, int], Ints32]] = {
     "judged": judged_only,
     "top": top,
     "top+relevant": top_and_relevant,
@@ -98,7 +95,7 @@ def sample(
         raise InputError(f"depth must be at least 1, got {depth}")
     postings = index.stream(stream)
 
-    def sample_query(q: int) -> tuple[Ints, int, int, bool, int]:
+    def sample_query(q: int) -> tuple[Ints32, int, int, bool, int]:
         judgments = grades.get(queries.qids[q], {})
         known = {index.document[name]: grade for name, grade in judgments.items() if name in index.document}
         judged = np.array(list(known), np.int32)
@@ -114,7 +111,7 @@ def sample(
     return Sample(Candidates.of(queries.qids, chosen), sum(relevant), sum(kept), sum(beyond), sum(unknown))
 
 
-def bm25_scores(stream: Stream, terms: Ints, counts: Ints, documents: int) -> Floats:
+def bm25_scores(stream: Stream, terms: Ints32, counts: Ints32, documents: int) -> Floats:
     """BM25 of every document of the corpus for one query; 0 for documents without a match."""
     scores = np.zeros(documents)
     weights = counts * bm25_idf(documents, stream.frequency(terms))
@@ -126,7 +123,7 @@ def bm25_scores(stream: Stream, terms: Ints, counts: Ints, documents: int) -> Fl
     return scores
 
 
-def ranked_by_bm25(stream: Stream, terms: Ints, counts: Ints, documents: int) -> Ints:
+def ranked_by_bm25(stream: Stream, terms: Ints32, counts: Ints32, documents: int) -> Ints32:
     """The documents with at least one of the terms, best first, ties by document number."""
     scores = bm25_scores(stream, terms, counts, documents)
     matching_docs = np.flatnonzero(scores > 0)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_map
+from topkit.compute import Floats, thread_map
 from topkit.features.index import Index
-from topkit.features.matches import Candidates, Floats, Matches, Queries, match
+from topkit.features.matches import Candidates, Matches, Queries, match
 from topkit.features.tables import FEATURES, check_name
 
 BLOCK_PAIRS = 1 << 17

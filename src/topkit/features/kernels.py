@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from topkit.compute import Ints, Ints32
 
 
 @njit(cache=True, nogil=True)
@@ -20,7 +19,7 @@ def same_bytes(blob: NDArray[np.uint8], first: int, second: int, length: int) ->
 
 
 @njit(cache=True, nogil=True)
-def hash_table(hashes: NDArray[np.uint64], count: int, size: int) -> Ints:
+def hash_table(hashes: NDArray[np.uint64], count: int, size: int) -> Ints32:
     """An open-addressing table of this size (a power of 2) with the first ``count`` hashes."""
     table = np.full(size, -1, np.int32)
     for k in range(count):
@@ -34,7 +33,7 @@ def hash_table(hashes: NDArray[np.uint64], count: int, size: int) -> Ints:
 @njit(cache=True, nogil=True)
 def number_tokens(
     blob: NDArray[np.uint8], is_word: NDArray[np.bool_], segments: int
-) -> tuple[Ints, Longs, Longs, Longs]:
+) -> tuple[Ints32, Ints, Ints, Ints]:
     """Tokens of texts that are separated by zero bytes, numbered by first appearance.
 
     Returns the tokens, where each text starts in them, and where each distinct token first starts and stops
@@ -95,8 +94,8 @@ def number_tokens(
 
 @njit(cache=True, nogil=True)
 def count_terms(
-    tokens: Ints, bounds: Longs, term_of: Ints, step: int, first: int, take: int, terms: int
-) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    tokens: Ints32, bounds: Ints, term_of: Ints32, step: int, first: int, take: int, terms: int
+) -> tuple[Ints32, Ints32, Ints32, Ints32, Ints32]:
     """Term counts of each document, which has ``step`` texts; ``take`` of them from ``first`` are counted.
 
     Returns term, document and count of each posting in the order of documents, and the number of terms and of
@@ -130,7 +129,9 @@ def count_terms(
 
 
 @njit(cache=True, nogil=True)
-def scatter(terms: Ints, docs: Ints, counts: Ints, at: Longs, out_docs: Ints, out_counts: Ints) -> None:
+def scatter(
+    terms: Ints32, docs: Ints32, counts: Ints32, at: Ints, out_docs: Ints32, out_counts: Ints32
+) -> None:
     """Copy postings to the places of their terms; ``at`` is the next free place of each term."""
     for i in range(len(terms)):
         place = at[terms[i]]
@@ -141,8 +142,8 @@ def scatter(terms: Ints, docs: Ints, counts: Ints, at: Longs, out_docs: Ints, ou
 
 @njit(cache=True, nogil=True)
 def look_up(
-    ptr: Longs, docs: Ints, counts: Ints, terms: Ints, term_ptr: Longs, candidates: Ints, row_ptr: Longs
-) -> Ints:
+    ptr: Ints, docs: Ints32, counts: Ints32, terms: Ints32, term_ptr: Ints, candidates: Ints32, row_ptr: Ints
+) -> Ints32:
     """How often each query term occurs in each candidate of its query, by bisection, row by row."""
     queries = len(term_ptr) - 1
     total = 0

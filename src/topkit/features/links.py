@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import InputError, Strings
 from topkit.data.files import FilePath
 from topkit.data.text_lines import text_lines
@@ -20,8 +21,6 @@ from topkit.features.index import Index
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 
 DAMPING = 0.85
 """Probability of following a link in PageRank, as published."""
@@ -36,11 +35,11 @@ class LinkGraph:
     """Links between the documents of a corpus; several links from one page to another count once."""
 
     documents: int
-    sources: Longs
-    targets: Longs
+    sources: Ints
+    targets: Ints
     unknown: int = 0
     """Number of links that were ignored because one of their pages is not in the corpus."""
-    topics: Longs | None = None
+    topics: Ints | None = None
     """Number of the topic of each document, for topical features."""
 
     @classmethod
@@ -50,7 +49,7 @@ class LinkGraph:
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         return cls(documents, pairs[:, 0].copy(), pairs[:, 1].copy(), unknown)
 
-    def with_topics(self, topics: Longs) -> LinkGraph:
+    def with_topics(self, topics: Ints) -> LinkGraph:
         """The graph with the number of the topic of each document."""
         if len(topics) != self.documents:
             raise InputError(f"expected one topic per document ({self.documents}), got {len(topics)}")
@@ -148,13 +147,13 @@ def hits(graph: LinkGraph, weights: Floats | None = None) -> tuple[Floats, Float
     return authority, unit(forward @ authority)
 
 
-def hosts(urls: Strings) -> Longs:
+def hosts(urls: Strings) -> Ints:
     """The number of the host of each URL."""
     names = [urlsplit(url if "//" in url else f"//{url}").netloc.lower() for url in urls]
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
-def host_rank(graph: LinkGraph, host: Longs) -> Floats:
+def host_rank(graph: LinkGraph, host: Ints) -> Floats:
     """HostRank: PageRank of the graph of hosts, divided equally among the pages of each host.
 
     Hosts are linked if any of their pages are. Xue et al., SIGIR 2005, without their page levels.
@@ -165,7 +164,7 @@ def host_rank(graph: LinkGraph, host: Longs) -> Floats:
     return np.asarray((pagerank(between) / pages)[host])
 
 
-def parents(urls: Strings) -> Longs:
+def parents(urls: Strings) -> Ints:
     """The parent of each page in its site by URL (``a/b/c`` is below ``a/b``); −1 for none."""
     names = [url.split("://")[-1].rstrip("/") for url in urls]
     number = {name: i for i, name in enumerate(names)}

@@ -10,11 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints32
 from topkit.data import InputError
 from topkit.features.index import Index, Stream
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
 
 
 class Queries(NamedTuple):
@@ -26,12 +24,12 @@ class Queries(NamedTuple):
     counts: NDArray[np.int32]
 
     @classmethod
-    def of(cls, qids: Sequence[str], parts: Sequence[tuple[Ints, Ints]]) -> Queries:
+    def of(cls, qids: Sequence[str], parts: Sequence[tuple[Ints32, Ints32]]) -> Queries:
         """Queries from the terms and counts of each."""
         terms, counts = ([part[i] for part in parts] for i in (0, 1))
         return cls(tuple(qids), _ptr(terms), np.concatenate(terms), np.concatenate(counts))
 
-    def terms_of(self, q: int) -> tuple[Ints, Ints]:
+    def terms_of(self, q: int) -> tuple[Ints32, Ints32]:
         """The terms and counts of query number q."""
         rows = slice(int(self.ptr[q]), int(self.ptr[q + 1]))
         return self.terms[rows], self.counts[rows]
@@ -49,7 +47,7 @@ class Candidates(NamedTuple):
     docs: NDArray[np.int32]
 
     @classmethod
-    def of(cls, qids: Sequence[str], docs: Sequence[Ints]) -> Candidates:
+    def of(cls, qids: Sequence[str], docs: Sequence[Ints32]) -> Candidates:
         """Candidates from the document numbers of each query."""
         return cls(tuple(qids), _ptr(docs), np.concatenate([np.zeros(0, np.int32), *docs]))
 
@@ -59,7 +57,7 @@ class Candidates(NamedTuple):
         return Candidates.of([self.qids[q] for q in numbers], docs)
 
 
-def _ptr(parts: Sequence[Ints]) -> NDArray[np.int64]:
+def _ptr(parts: Sequence[Ints32]) -> NDArray[np.int64]:
     """Where each part starts in their concatenation, and the end of the last."""
     ptr = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=ptr[1:])
@@ -95,8 +93,6 @@ class Matches:
     """Number of documents with the term in this stream."""
     cf: Floats
     """How often it occurs in all documents of this stream."""
-    row_doc: NDArray[np.int32]
-    """The document's number (one entry per candidate)."""
     row_length: Floats
     """|d|: number of terms of the document (one entry per candidate)."""
     row_distinct: Floats
@@ -165,7 +161,6 @@ def match(index: Index, stream: Stream, queries: Queries, candidates: Candidates
         qtf=counts.astype(np.float64)[term_of_pair],
         df=stream.frequency(terms).astype(np.float64)[term_of_pair],
         cf=np.asarray(stream.occurrences[terms]).astype(np.float64)[term_of_pair],
-        row_doc=docs,
         row_length=np.asarray(stream.lengths[docs]).astype(np.float64),
         row_distinct=np.asarray(stream.distinct[docs]).astype(np.float64),
         documents=len(index),

@@ -6,34 +6,32 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset
 from topkit.data.files import FilePath
 from topkit.features.extraction import blocks
 from topkit.features.index import Index
-from topkit.features.matches import Candidates, Floats, Queries, match
+from topkit.features.matches import Candidates, Queries, match
 from topkit.features.models import K1, B, bm25_idf
-
-Longs = NDArray[np.int64]
 
 
 class Meta(NamedTuple):
     """One row for each candidate, stream and query term; the first nine fields are columns."""
 
-    query: Longs
+    query: Ints
     """Number of the query."""
-    row: Longs
+    row: Ints
     """Number of the candidate over all queries: the row of the data set."""
-    stream: Longs
+    stream: Ints
     """Number of the stream in ``streams``."""
-    term: Longs
+    term: Ints
     """Number of the term within its query."""
-    query_tf: Longs
-    tf: Longs
-    df: Longs
-    cf: Longs
-    length: Longs
+    query_tf: Ints
+    tf: Ints
+    df: Ints
+    cf: Ints
+    length: Ints
     streams: tuple[str, ...]
     average_length: dict[str, float]
     documents: int
@@ -45,7 +43,7 @@ COLUMNS = Meta._fields[:9]
 
 def meta_features(index: Index, queries: Queries, candidates: Candidates, streams: Sequence[str]) -> Meta:
     """Frequencies of each query term in document and corpus, lengths and sizes (LETOR's Table 3)."""
-    columns: dict[str, list[Longs]] = {name: [] for name in COLUMNS}
+    columns: dict[str, list[Ints]] = {name: [] for name in COLUMNS}
     query_of_row = np.repeat(np.arange(len(candidates.qids)), np.diff(candidates.ptr))
     for block in blocks(queries, candidates):
         first_row = int(candidates.ptr[block.start])
@@ -79,7 +77,7 @@ def write_meta(meta: Meta, data: Dataset, path: FilePath) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    def named(numbers: Longs, names: Sequence[str]) -> pa.DictionaryArray:
+    def named(numbers: Ints, names: Sequence[str]) -> pa.DictionaryArray:
         return pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(names))
 
     docs, doc_of_row = np.unique(data.names_of_documents().tolist(), return_inverse=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.features.matches import Floats, Matches
+from topkit.compute import Floats
+from topkit.features.matches import Matches
 
 K1, B = 1.2, 0.75
 """Parameters of BM25, the usual defaults."""

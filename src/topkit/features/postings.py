@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
+from topkit.compute import Ints32
 
 MERGE = 1 << 22
 """Postings sorted at a time: 48 MB in memory."""
@@ -23,13 +23,13 @@ class StreamWriter:
 
     stem: Path
     """Path of the temporary files, without suffix."""
-    lengths: list[Ints] = field(default_factory=list)
-    distinct: list[Ints] = field(default_factory=list)
+    lengths: list[Ints32] = field(default_factory=list)
+    distinct: list[Ints32] = field(default_factory=list)
     documents: int = 0
     occurrences: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     frequency: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
-    def add(self, block: tuple[Ints, Ints, Ints, Ints, Ints], vocabulary: int) -> None:
+    def add(self, block: tuple[Ints32, Ints32, Ints32, Ints32, Ints32], vocabulary: int) -> None:
         """Add a block: terms, documents and counts of its postings; lengths and distinct terms of documents.
 
         vocabulary: number of terms so far.
@@ -73,7 +73,7 @@ class StreamWriter:
         return self.stem.with_suffix(f".{part}")
 
 
-def _new_array(path: Path, size: int) -> Ints:
+def _new_array(path: Path, size: int) -> Ints32:
     """A memory-mapped array whose disk space is reserved: a full disk would end the process later."""
     array = np.lib.format.open_memmap(path, "w+", np.int32, (size,))
     if hasattr(os, "posix_fallocate"):

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_map
+from topkit.compute import Floats, Ints, Ints32, thread_map
 from topkit.data import InputError
 from topkit.features.candidates import bm25_scores
 from topkit.features.index import WHOLE, Index, Stream
 from topkit.features.links import (
-    Floats,
     LinkGraph,
-    Longs,
     address_features,
     hits,
     host_rank,
@@ -30,7 +28,6 @@ from topkit.features.models import K1, B, bm25_idf
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Ints = NDArray[np.int32]
 
 KEEP = 0.85
 """Share of a page's own score in each step over links; the rest comes from its neighbours. As published."""
@@ -106,7 +103,7 @@ class _Site:
 class _LinkQuery:
     """The link features of one query."""
 
-    def __init__(self, site: _Site, terms: Ints, counts: Ints) -> None:
+    def __init__(self, site: _Site, terms: Ints32, counts: Ints32) -> None:
         self.site, self.terms, self.counts = site, terms, counts
         self.scores = bm25_scores(site.stream, terms, counts, site.documents)
 
@@ -122,7 +119,7 @@ class _LinkQuery:
             raise ValueError("propagation over links needs a link graph")
         return matching_part(self.site.graph, self.scores)
 
-    def feature(self, name: str, docs: Ints) -> Floats:
+    def feature(self, name: str, docs: Ints32) -> Floats:
         """One feature of these documents."""
         site = self.site
         if name in site.static:
@@ -140,7 +137,7 @@ class _LinkQuery:
             spread = spread_links(self.part, self.scores, name.rpartition("_")[2], values)
         return self._bm25(spread, docs) if by_term else spread[docs, 0]
 
-    def _bm25(self, tf: Floats, docs: Ints) -> Floats:
+    def _bm25(self, tf: Floats, docs: Ints32) -> Floats:
         """BM25 of documents from given term frequencies."""
         stream = self.site.stream
         weights = self.counts * bm25_idf(len(stream.lengths), stream.frequency(self.terms))
@@ -149,7 +146,7 @@ class _LinkQuery:
         return np.asarray((chosen * (K1 + 1.0) / (chosen + norm[:, None])) @ weights)
 
 
-def spread_site(values: Floats, parent: Longs) -> Floats:
+def spread_site(values: Floats, parent: Ints) -> Floats:
     """v'(d) = s v(d) + (1 − s) · mean of v over the children of d, s = 0.9.
 
     A page without children keeps its value. Qin et al., A study of relevance propagation, SIGIR 2005.
@@ -168,7 +165,7 @@ def spread_site(values: Floats, parent: Longs) -> Floats:
 class MatchingPart(NamedTuple):
     """The documents that match a query, and the links among them."""
 
-    docs: Longs
+    docs: Ints
     links: csr_array
 
 
@@ -202,7 +199,7 @@ def spread_links(part: MatchingPart, scores: Floats, kind: str, values: Floats) 
     return result
 
 
-def _topical(graph: LinkGraph, topics: Longs) -> dict[str, Floats]:
+def _topical(graph: LinkGraph, topics: Ints) -> dict[str, Floats]:
     """Scores of every document in every topic, (topics, documents)."""
     members = [(topics == topic).astype(np.float64) for topic in range(int(topics.max()) + 1)]
     pairs = [hits(graph, member) for member in members]
@@ -213,7 +210,7 @@ def _topical(graph: LinkGraph, topics: Longs) -> dict[str, Floats]:
     }
 
 
-def _term_frequencies(stream: Stream, terms: Ints, documents: int) -> Floats:
+def _term_frequencies(stream: Stream, terms: Ints32, documents: int) -> Floats:
     """Frequencies of the terms in every document, (documents, terms)."""
     tf = np.zeros((documents, len(terms)))
     for column, term in enumerate(terms.tolist()):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.features.index import WHOLE, Index
 from topkit.features.links import LinkGraph
-from topkit.features.matches import Floats, Matches
+from topkit.features.matches import Matches
 from topkit.features.models import bm25, lm_absolute, lm_dirichlet, lm_jelinek_mercer, log_bm25
 from topkit.features.term_features import (
     icf,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topkit.features.matches import Floats, Matches
+from topkit.compute import Floats
+from topkit.features.matches import Matches
 
 
 def tf(m: Matches) -> Floats:

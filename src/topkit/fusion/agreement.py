@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace, one_blas_thread
+from topkit.compute import Floats, Trace, one_blas_thread
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.positional import longest, weighted_total
 from topkit.fusion.result import Outcome, across_queries
 
-Floats = NDArray[np.float64]
 SMALL = 0.1
 """A ranker with this correlation with the common factor has half the weight; by convention a small effect."""
 SMOOTHING = 0.2

@@ -6,9 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
+from topkit.compute import Bytes, Floats, Ints
+
 Places = NDArray[np.int32]
 
 # -- pooling ------------------------------------------------------------------------------------------------

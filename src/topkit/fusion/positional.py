@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.result import Outcome
-
-Floats = NDArray[np.float64]
 
 Weights = tuple[float, ...] | Mapping[str, float] | None
 """One weight per ranker, in their order or by name."""

@@ -8,12 +8,12 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.positional import weighted_total
 from topkit.fusion.result import Outcome, across_queries
 
-Floats = NDArray[np.float64]
 SURPRISE = 2.0
 """An item counts if the number of its lists exceeds chance by this many standard deviations."""
 DECAY = 3.0

@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Ints, Trace
 from topkit.data.errors import InputError
 from topkit.data.judgments import Answer, Preference
 from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, pairs_judged
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_STEPS = 500
 TOLERANCE = 1e-9

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.loop.events import Interval
-from topkit.scorers import Floats
 
 RESERVED = 0.1
 """The share of the queries that are set aside."""

@@ -20,10 +20,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset, normalise
 from topkit.loop.training import Labelled, fit
 from topkit.rankers import Learner
-from topkit.scorers import Floats
 
 BEST = 3
 """The documents that should stand out."""
@@ -33,8 +33,6 @@ TOP = 8
 """The documents, first by the scores of the ranker, whose order matters."""
 BEST_SHARE = 0.25
 """The share of the queries, best first, from which the next are drawn."""
-
-Queries = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class Situation:
         return first + np.argsort(-self.scores[first:stop], kind="stable")[:TOP]
 
 
-def promise(situation: Situation, left: Queries) -> Floats:
+def promise(situation: Situation, left: Ints) -> Floats:
     """How far the best three documents of each query stand out from its median document."""
     if situation.scores is None:
         return np.zeros(len(left))
@@ -72,7 +70,7 @@ def promise(situation: Situation, left: Queries) -> Floats:
     return np.array(values)
 
 
-def uncertainty(situation: Situation, left: Queries) -> Floats:
+def uncertainty(situation: Situation, left: Ints) -> Floats:
     """How much rankers with random weights differ about the first documents of each query."""
     chance = np.random.default_rng([situation.seed, 2, len(situation.done)])
     committee = []
@@ -91,7 +89,7 @@ def uncertainty(situation: Situation, left: Queries) -> Floats:
     return np.array([deviation[situation.top(query)].mean() for query in left.tolist()])
 
 
-def change(situation: Situation, left: Queries) -> Floats:
+def change(situation: Situation, left: Ints) -> Floats:
     """The expected length of a gradient step on the answers about the first documents of each query."""
     if situation.scores is None:
         return np.zeros(len(left))
@@ -108,7 +106,7 @@ def change(situation: Situation, left: Queries) -> Floats:
     return np.array(values)
 
 
-def coverage(situation: Situation, left: Queries) -> Floats:
+def coverage(situation: Situation, left: Ints) -> Floats:
     """The distance of each query's mean features from the nearest labelled query."""
     queries = situation.queries
     X = np.nan_to_num(queries.X.astype(np.float64))
@@ -124,7 +122,7 @@ def coverage(situation: Situation, left: Queries) -> Floats:
     return distances
 
 
-CRITERIA: Mapping[str, Callable[[Situation, Queries], Floats]] = {
+CRITERIA: Mapping[str, Callable[[Situation, Ints], Floats]] = {
     "promise": promise,
     "uncertainty": uncertainty,
     "change": change,
@@ -133,7 +131,7 @@ CRITERIA: Mapping[str, Callable[[Situation, Queries], Floats]] = {
 """Name → value of each query; larger is better."""
 
 
-def choose_queries(situation: Situation, choose: str, left: Queries, count: int) -> list[tuple[int, str]]:
+def choose_queries(situation: Situation, choose: str, left: Ints, count: int) -> list[tuple[int, str]]:
     """The next queries among those that are left, and why."""
     chance = np.random.default_rng([situation.seed, 3, len(situation.done)])
     if choose == "random" or situation.scores is None:

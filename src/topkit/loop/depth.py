@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.labelling import lower_bound
 from topkit.loop.settings import LoopSettings
-from topkit.scorers import Floats
 
 
 class Depth(NamedTuple):

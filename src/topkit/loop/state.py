@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError
 from topkit.labelling import Labelling
 from topkit.loop.check import Checked, estimate, reserved_queries
@@ -19,7 +20,6 @@ from topkit.loop.outlook import expected_gain
 from topkit.loop.settings import LoopSettings
 from topkit.loop.training import Labelled, fit, labelled
 from topkit.rankers import Learner
-from topkit.scorers import Floats
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset
 from topkit.data.truth import GRADED
 from topkit.labelling import Labelling
 from topkit.losses import Preferences
 from topkit.rankers import Learner, ranker
 from topkit.rankers.by_name import settings_of
-from topkit.scorers import Floats
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -25,8 +23,8 @@ class Labelled:
 
     query: int
     """The position of the query in the data set."""
-    better: Rows
-    worse: Rows
+    better: Ints
+    worse: Ints
     """The preferences that the answers say or imply: better[i] above worse[i]."""
     asked: NDArray[np.bool_]
     """Which of these preferences are answers."""
@@ -99,7 +97,7 @@ def fit(
     return learner.fit(train, weights=query_weights, preferences=pairs)
 
 
-def agreement(scores: Floats, better: Rows, worse: Rows) -> float:
+def agreement(scores: Floats, better: Ints, worse: Ints) -> float:
     """The share of the pairs that the scores order correctly; equal scores count half.
 
     >>> agreement(np.array([3.0, 1.0, 1.0]), np.array([0, 1]), np.array([2, 2]))

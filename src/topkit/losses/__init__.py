@@ -14,11 +14,12 @@ from topkit.losses.approx import (
     weighted_gains,
     weighted_relevance,
 )
-from topkit.losses.base import Loss, Objective, define
+from topkit.losses.base import Loss, define
 from topkit.losses.focused import focused, focused_parts
 from topkit.losses.lambdaloss import lambdaloss, pair_gains
 from topkit.losses.listwise import (
     all_choices,
+    list_targets,
     listmle,
     listnet,
     rankcosine,
@@ -29,9 +30,9 @@ from topkit.losses.listwise import (
     topk_listnet,
     topk_rankcosine,
 )
-from topkit.losses.listwise.top_m import list_targets
 from topkit.losses.ndcg import gains_and_ideal, lambdarank, softndcg
 from topkit.losses.neural import label_places, neuralndcg, neuralsort
+from topkit.losses.objective import Objective
 from topkit.losses.pairwise import (
     exponential,
     fidelity,

@@ -13,9 +13,9 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.losses import Loss, loss
-from topkit.losses.base import Floats
 from topkit.losses.sensitivity import Order, subgroup_chances
 from topkit.metrics.conventions import discounts
 

@@ -6,10 +6,11 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
-from topkit.losses.base import Block, BoundBlock, Floats, Ints, K, LossFunction, Prepare, bind_block
-from topkit.losses.listwise import all_choices, listmle, listnet, rankcosine
-from topkit.losses.listwise.top_m import M, list_targets
+from topkit.losses.base import Block, K
+from topkit.losses.listwise import M, all_choices, list_targets, listmle, listnet, rankcosine
+from topkit.losses.objective import BoundBlock, LossFunction, Prepare, bind_block
 from topkit.losses.pairwise import exponential, fidelity, hinge, logistic, pair_set, sigmoid, squared_hinge
 
 LISTS: dict[str, tuple[LossFunction, Prepare | None]] = {

@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
-from numba.extending import intrinsic
-from numpy.typing import NDArray
+from numba.extending import intrinsic, register_jitable
 
+from topkit.compute import Floats, Ints
 from topkit.losses.sorted_labels import top_memberships as top_memberships
 from topkit.metrics.compiled.kernels import falling_order as falling_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PLAIN: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """How kernels are compiled. Kernels avoid division by zero themselves: a check inside the loop would keep it
@@ -29,6 +26,19 @@ runs."""
 
 INLINED: dict[str, Any] = {name: LANES[name] for name in ("fastmath", "error_model")}
 """Options of a small function that is compiled as part of its callers (``register_jitable``)."""
+
+
+EXP = tuple(1.0 / math.factorial(i) for i in range(13, -1, -1))
+"""The Taylor coefficients of e^x, from the highest power down."""
+
+
+@register_jitable(**INLINED)
+def polynomial(x: float, coefficients: tuple[float, ...]) -> float:
+    """The polynomial with these coefficients, from the highest power down; the compiler unrolls the loop."""
+    value = 0.0
+    for coefficient in coefficients:
+        value = value * x + coefficient
+    return value
 
 
 @intrinsic
@@ -52,22 +62,36 @@ def exp(x: float) -> float:
     k = math.floor(y * 1.4426950408889634 + 0.5)
     r = y - k * 6.93147180369123816490e-01
     r = r - k * 1.90821492927058770002e-10
-    p = 1.0 / 6227020800.0
-    p = p * r + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
-    power = p * float_of_bits((np.int64(k) + 1023) << 52)
+    power = polynomial(r, EXP) * float_of_bits((np.int64(k) + 1023) << 52)
     return power if x >= -708.0 else 0.0
+
+
+@njit(**LANES, forceinline=True)
+def log_one_plus(p: float) -> float:
+    """log(1 + p) = 2·artanh(p/(2 + p)) for 0 ≤ p ≤ 1, without a call or a branch.
+
+    The series is in z² ≤ 1/9. It is written out: the compiler would not unroll a loop of this length.
+    """
+    z = p / (2.0 + p)
+    y = z * z
+    series = 1.0 / 33.0
+    series = series * y + 1.0 / 31.0
+    series = series * y + 1.0 / 29.0
+    series = series * y + 1.0 / 27.0
+    series = series * y + 1.0 / 25.0
+    series = series * y + 1.0 / 23.0
+    series = series * y + 1.0 / 21.0
+    series = series * y + 1.0 / 19.0
+    series = series * y + 1.0 / 17.0
+    series = series * y + 1.0 / 15.0
+    series = series * y + 1.0 / 13.0
+    series = series * y + 1.0 / 11.0
+    series = series * y + 1.0 / 9.0
+    series = series * y + 1.0 / 7.0
+    series = series * y + 1.0 / 5.0
+    series = series * y + 1.0 / 3.0
+    series = series * y + 1.0
+    return 2.0 * z * series
 
 
 @njit(**LANES)
@@ -95,3 +119,18 @@ def longest_list(ptr: Ints) -> int:
     for q in range(len(ptr) - 1):
         longest = max(longest, ptr[q + 1] - ptr[q])
     return longest
+
+
+@register_jitable
+def zeros_of_block(scores: Floats, ptr: Ints, curved: bool) -> tuple[Floats, Floats, Floats]:
+    """The value of each query, gradient and curvature to add to; the curvature is empty unless curved."""
+    return np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores) if curved else 0)
+
+
+@register_jitable
+def end_of_tie(scores: Floats, order: Ints, start: int) -> int:
+    """The place after the last one with the same score as place ``start``."""
+    stop = start + 1
+    while stop < len(order) and scores[order[stop]] == scores[order[start]]:
+        stop += 1
+    return stop

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topkit.compute import Floats, Ints
 from topkit.data import InputError
-from topkit.losses.base import Block, Column, Floats, Ints, K, weighted
+from topkit.losses.base import Block, Column, K, weighted
 from topkit.metrics import ideal_dcg
 
 LARGEST_LABEL = 1000.0

@@ -14,8 +14,9 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from topkit.compute import Floats
 from topkit.data import InputError
-from topkit.losses.base import Floats, Loss
+from topkit.losses.base import Loss
 
 Order = tuple[int, ...]
 """Objects from the best to the worst."""

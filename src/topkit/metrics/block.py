@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Strings, Truth
 from topkit.data.truth import GRADED
 from topkit.metrics.conventions import Ties
@@ -30,7 +31,6 @@ _MANY_QUERIES = 128
 
 Number = TypeVar("Number", np.float64, np.int32)
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.float64] | NDArray[np.float32] | NDArray[np.int8]
 
 

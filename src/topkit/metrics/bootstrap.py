@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topkit.metrics.block import Floats
+from topkit.compute import Floats
 
 _BATCH = 2_000_000
 """Values drawn at a time, which bounds the memory."""

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import InputError
 from topkit.data.settings import lookup
 from topkit.data.table import Table
-from topkit.metrics.block import Floats
 from topkit.metrics.evaluation import FLOOR, Evaluation
 from topkit.metrics.parse import Metric, metric
 from topkit.metrics.significance import (

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.compute import thread_map
+from topkit.compute import Floats, thread_map
 from topkit.data import Dataset, InputError, Strings, Truth
 from topkit.data.table import Table
 from topkit.data.truth import GRADED
-from topkit.metrics.block import BLOCK_DOCUMENTS, Block, Floats, Lists, small_integers
+from topkit.metrics.block import BLOCK_DOCUMENTS, Block, Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.measure import Depths, Measure

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal
 
+from topkit.compute import Floats
 from topkit.data.settings import Setting, settings_of
-from topkit.metrics.block import Floats
 
 Needs = Literal["labels", "order", "top-k", "preferences", "clicks"]
 

@@ -11,9 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError, Judgments, Page, Preference, Run
 from topkit.data.foreign import judgments_of, run_of
-from topkit.metrics.block import Floats, Lists, small_integers
+from topkit.metrics.block import Lists, small_integers
 from topkit.metrics.conventions import Convention
 from topkit.metrics.conventions import convention as convention_named
 from topkit.metrics.evaluation import Evaluation, Metrics, evaluate_lists

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from topkit.metrics.block import Floats
+from topkit.compute import Floats
 
 SAMPLES = 10_000
 """Random draws of a randomised test: the standard error of p = 0.05 is 0.002."""

@@ -11,11 +11,12 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError
 from topkit.rankers.files import describe
 from topkit.rankers.learner import Learner
 from topkit.rankers.names import MODELS
-from topkit.scorers import Floats, Parts, ScoreModel
+from topkit.scorers import Parts, ScoreModel
 
 METHODS = ("isotonic", "platt")
 """How scores can be calibrated."""

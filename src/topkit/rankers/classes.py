@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset
 from topkit.metrics.conventions import convention, gain_function
-from topkit.scorers import Floats
-
-Ints = NDArray[np.int64]
 
 MOST_CLASSES = 6
 """Data with more distinct grades is grouped into fewer classes: rare classes are hard to learn."""

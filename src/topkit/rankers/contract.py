@@ -14,9 +14,9 @@ from typing import ClassVar, Protocol, Self, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.data import Dataset, Run
-from topkit.scorers import Floats, Job, Model
+from topkit.scorers import Job, Model
 
 __all__ = ["Job", "Method", "Ranker"]
 

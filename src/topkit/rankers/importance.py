@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Ints, Report, silent
 from topkit.data import Dataset, InputError
 from topkit.data.table import Table
-from topkit.scorers import Floats
 
 if TYPE_CHECKING:
     from topkit.rankers.learner import Learner
@@ -95,7 +94,7 @@ def feature_importances(ranker: Learner, data: Dataset | None = None, seed: int 
     return Importances(meaning, dict(zip(preparation.names, map(float, values), strict=True)))
 
 
-def centred(values: Floats, ptr: NDArray[np.int64]) -> Floats:
+def centred(values: Floats, ptr: Ints) -> Floats:
     """Values per document minus their mean in the query; columns are independent."""
     lengths = np.diff(ptr)
     sums = np.add.reduceat(values, ptr[:-1], axis=0)

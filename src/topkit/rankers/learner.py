@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Floats, Report, Trace, silent
 from topkit.data import Dataset, InputError, Run
 from topkit.losses import Preferences
 from topkit.losses.base import COLUMNS
@@ -21,7 +21,7 @@ from topkit.rankers.contract import Method, Ranker
 from topkit.rankers.files import describe, provenance, write_model
 from topkit.rankers.names import MODELS
 from topkit.rankers.preparation import Preparation, check_is_dataset
-from topkit.scorers import Evaluate, Floats, Job, Model, ScoreModel, Scorer
+from topkit.scorers import Evaluate, Job, Model, ScoreModel, Scorer
 
 if TYPE_CHECKING:
     from topkit.rankers.by_name import Common

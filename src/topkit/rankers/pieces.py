@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from topkit.compute import Trace
-from topkit.scorers import Floats, Job, Model
+from topkit.compute import Floats, Trace
+from topkit.scorers import Job, Model
 from topkit.scorers.linear import Matrix, product_matrix, products, row_sum
 
 R = TypeVar("R")

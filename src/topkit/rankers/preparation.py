@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError
 from topkit.data.normalise import AUGMENTED, FEATURE_FORMS, with_form
-from topkit.scorers import Floats
 
 SHOWN_NAMES = 8
 """Feature names that an error message lists."""

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.losses import Objective, loss
 from topkit.rankers.orders import drawn_job
 from topkit.rankers.pieces import InPieces, Pieces
-from topkit.scorers import Floats, Job, Linear, LinearScorer
+from topkit.scorers import Job, Linear, LinearScorer
 from topkit.scorers.linear import Matrix, linear_gradient, linear_scores, vector_metric
 
 Sums = tuple[float, Floats]

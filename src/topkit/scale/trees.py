@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Floats32, Trace
 from topkit.compute.cluster import Cluster, Kept
 from topkit.data import Dataset
 from topkit.data.partitions import Partition, Plan
 from topkit.losses import Loss, loss
 from topkit.rankers.preparation import Preparation
-from topkit.scorers import Floats, Job, Trees, TreeScorer
+from topkit.scorers import Job, Trees, TreeScorer
 from topkit.scorers.trees import settings_for
 
 ATTEMPTS = 3
@@ -49,15 +49,15 @@ def prepared(part: Partition, preparation: Preparation) -> Dataset:
     return preparation(part.read())
 
 
-def features_of(data: Dataset) -> NDArray[np.float32]:
+def features_of(data: Dataset) -> Floats32:
     return np.array(data.X)  # a copy, because LightGBM may write to it
 
 
-def labels_of(data: Dataset) -> NDArray[np.float32]:
+def labels_of(data: Dataset) -> Floats32:
     return np.array(data.y)
 
 
-def lengths_of(data: Dataset) -> NDArray[np.float32]:
+def lengths_of(data: Dataset) -> Floats32:
     return data.lengths.astype(np.float32)
 
 

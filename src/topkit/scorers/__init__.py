@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Floats, Report, Trace, silent
 from topkit.data.settings import Space, Span
 from topkit.scorers.linear import Linear, LinearScorer
 from topkit.scorers.mlp import NeuralScorer
-from topkit.scorers.model import Evaluate, Floats, Job, Model, OrderModel, Parts, ScoreModel
+from topkit.scorers.model import Evaluate, Job, Model, OrderModel, Parts, ScoreModel
 from topkit.scorers.network import Network
 from topkit.scorers.trees import Trees, TreeScorer
 

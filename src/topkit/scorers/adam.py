@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
-from topkit.scorers.model import Floats, HasGradient, Job, filled
+from topkit.compute import Floats, Trace
+from topkit.scorers.model import HasGradient, Job, filled
 
 Forward = Callable[[Floats, Floats], tuple[Floats, Callable[[Floats], Floats]]]
 """(X, parameters) → scores, and a function from the gradient in the scores to that in the parameters."""

@@ -6,10 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.compute.kernel_options import KERNEL
 
 Matrix = NDArray[np.float32]
-Floats = NDArray[np.float64]
 
 SUMS = {**KERNEL, "fastmath": {"reassoc", "nsz", "contract"}}
 """The terms of a sum may be added in vector lanes."""

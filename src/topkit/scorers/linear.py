@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Report, Trace, one_blas_thread, silent, thread_map
+from topkit.compute import Floats, Report, Trace, one_blas_thread, silent, thread_map
 from topkit.compute.kernel_options import WORTH_COMPILING
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.scorers.adam import AdamPlan, adam
-from topkit.scorers.model import Floats, HasGradient, Job, Parts, ScoreModel, filled, row_products
+from topkit.scorers.model import HasGradient, Job, Parts, ScoreModel, filled, row_products
 
 L2_GRID = tuple(10.0 ** -np.arange(0.0, 5.5, 0.5))
 """Penalties tried on validation data, strongest first: each fit starts from the previous one."""

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, one_blas_thread
+from topkit.compute import Floats, Trace, one_blas_thread
 from topkit.data import InputError
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.scorers.adam import AdamPlan, adam
-from topkit.scorers.model import Floats, HasGradient, Job
+from topkit.scorers.model import HasGradient, Job
 from topkit.scorers.network import (
     ACTIVATIONS,
     Network,

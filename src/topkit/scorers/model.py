@@ -11,10 +11,8 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Report, silent
 from topkit.data import Dataset, InputError
-
-Floats = NDArray[np.float64]
 
 Evaluate = Callable[[Dataset, Floats], float]
 """(data, scores) → the mean of the chosen metric, negated if smaller is better."""

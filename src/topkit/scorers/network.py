@@ -9,8 +9,9 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
-from topkit.scorers.model import Floats, Parts, ScoreModel, filled, row_products
+from topkit.scorers.model import Parts, ScoreModel, filled, row_products
 
 __all__ = [
     "ACTIVATIONS",

@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace, require
+from topkit.compute import Floats, Trace, require
 from topkit.data import Dataset
 from topkit.data.settings import Setting, check_fields
 from topkit.scorers.adam import Batches, report_epoch
-from topkit.scorers.model import Floats, HasGradient, Job, ScoreModel
+from topkit.scorers.model import HasGradient, Job, ScoreModel
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from topkit.compute import Trace, thread_count
+from topkit.compute import Floats, Trace, thread_count
 from topkit.data import Dataset, InputError
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.scorers.adam import report_epoch
-from topkit.scorers.model import Floats, HasCurvature, Job, Parts, ScoreModel
+from topkit.scorers.model import HasCurvature, Job, Parts, ScoreModel
 from topkit.scorers.tree_text import TreeText, checked_trees
 
 SMALL = 20_000

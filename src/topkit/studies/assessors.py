@@ -15,6 +15,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.labelling import GRADES, Labelling, SimulatedAssessor, label
 
@@ -22,8 +23,6 @@ AGREEMENT = {"preferences": 0.897, "grades": 0.831}
 """Published agreement of two assessors, without ties."""
 SECONDS = {"preferences": 5.51, "grades": 13.87}
 """Published time per judgment."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

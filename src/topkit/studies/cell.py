@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
@@ -74,6 +74,11 @@ class Outcome:
     columns: Mapping[str, list[Any]]
     """Columns of equal length, among them ``metric`` and ``value``, and ``query`` if there are queries."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_rows(cls, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Outcome:
+        """The outcome with these rows of the table."""
+        return cls({name: [row[i] for row in rows] for i, name in enumerate(names)})
 
 
 def restore(kind: Any, value: Any) -> Any:

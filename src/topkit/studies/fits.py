@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.metrics import evaluate, metric
 from topkit.rankers import Learner, ranker
 from topkit.rankers.importance import permutation_importances
 from topkit.rankers.tuning import tune
-from topkit.scorers import Floats
 from topkit.studies.cell import Cell, Factors, Outcome
 from topkit.studies.sources import FoldData, FoldSpec, describe, load
 from topkit.studies.spec import Contestant, Source, Study

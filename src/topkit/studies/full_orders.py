@@ -8,8 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError
-from topkit.studies.assessors import Floats, asked_pairs, relevance
+from topkit.studies.assessors import asked_pairs, relevance
 from topkit.studies.sources import FoldSpec, load
 from topkit.studies.spec import Source
 

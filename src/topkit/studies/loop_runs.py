@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.data.truth import Truth
 from topkit.labelling import Question, Verdict
 from topkit.loop import LabellingLoop
 from topkit.rankers import Learner, ranker
-from topkit.scorers import Floats
 from topkit.studies.assessors import SECONDS, Noise, error_of, labels_of
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from topkit.scorers import Floats
+from topkit.compute import Floats
 from topkit.studies.fits import Fit, measure_test
 from topkit.studies.sources import FoldData
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import Floats, Smoothing, smoothed
 from topkit.clicks.models.chain import Chain
+from topkit.clicks.models.em import Smoothing, smoothed
 from topkit.clicks.pairs import totals
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Floats, Report, Trace, silent
 
 
 class Cascade(Chain):

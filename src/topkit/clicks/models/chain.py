@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import ClickModel, Floats, Params, maximise, prior_value, smoothed
+from topkit.clicks.models.base import ClickModel
+from topkit.clicks.models.em import EM, Params, maximise, prior_value, smoothed
 from topkit.clicks.pairs import totals
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Floats, Trace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,10 +81,7 @@ class ChainFit:
 def fit_chain(
     log: ClickLog,
     plan: ChainPlan,
-    smoothing: float,
-    max_steps: int,
-    tolerance: float,
-    report: Report = silent,
+    em: EM,
 ) -> ChainFit:
     """Expectation–maximisation: everything down to the last click was examined, the rest perhaps."""
     from topkit.clicks import kernels
@@ -100,11 +98,11 @@ def fit_chain(
             log.bounds, log.pair, plan.key, log.clicks, a, t, float(onward[0]), examined, unsatisfied,
             clicked, steps, tail,
         )  # fmt: skip
-        value += prior_value(a, smoothing, average) + prior_value(t, plan.smoothing_of_keys, 0.5)
+        value += prior_value(a, em.smoothing, average) + prior_value(t, plan.smoothing_of_keys, 0.5)
         following = np.array([steps[0] / steps[1]]) if plan.learns_onward and steps[1] > 0 else onward
         new_t = smoothed(unsatisfied, clicked, plan.smoothing_of_keys, 0.5)
-        return (smoothed(clicks, examined, smoothing, average), new_t, following), value / len(log.pair)
+        return (smoothed(clicks, examined, em.smoothing, average), new_t, following), value / len(log.pair)
 
     start = (np.full(pairs, average), np.full(plan.keys, 0.5), np.array([0.9 if plan.learns_onward else 1.0]))
-    (a, t, onward), trace = maximise(step, start, max_steps, tolerance, report)
+    (a, t, onward), trace = maximise(step, start, em)
     return ChainFit(a, t, float(onward[0]), average, trace)

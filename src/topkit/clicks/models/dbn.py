@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import Floats, Smoothing, Steps, Tolerance
 from topkit.clicks.models.chain import Chain, ChainPlan, fit_chain
-from topkit.compute import Report, silent
+from topkit.clicks.models.em import EM
+from topkit.compute import Floats, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,14 +38,8 @@ class SimplifiedDynamicBayesian(DynamicBayesian):
     name: ClassVar[str] = "sdbn"
 
 
-def dbn(
-    log: ClickLog,
-    *,
-    smoothing: Smoothing = 1.0,
-    max_steps: Steps = 200,
-    tolerance: Tolerance = 1e-8,
-    report: Report = silent,
-) -> DynamicBayesian:
+@fields_as_parameters(EM)
+def dbn(log: ClickLog, em: EM) -> DynamicBayesian:
     """Dynamic Bayesian: a click satisfies by document, and unsatisfied users go on with probability γ.
 
     Attraction, satisfaction and γ by expectation–maximisation. Chapelle & Zhang, WWW 2009.
@@ -53,21 +47,15 @@ def dbn(
     Use it if users leave once they found what they need: attraction × satisfaction is then the relevance. Not
     for logs of counts.
     """
-    plan = ChainPlan(log.pair, len(log.pairs), True, smoothing)
-    fit = fit_chain(log, plan, smoothing, max_steps, tolerance, report)
+    plan = ChainPlan(log.pair, len(log.pairs), True, em.smoothing)
+    fit = fit_chain(log, plan, em)
     return DynamicBayesian(
         log.pairs, fit.attraction, fit.average, fit.trace, fit.onward, 1.0 - fit.unsatisfied
     )
 
 
-def sdbn(
-    log: ClickLog,
-    *,
-    smoothing: Smoothing = 1.0,
-    max_steps: Steps = 200,
-    tolerance: Tolerance = 1e-8,
-    report: Report = silent,
-) -> SimplifiedDynamicBayesian:
+@fields_as_parameters(EM)
+def sdbn(log: ClickLog, em: EM) -> SimplifiedDynamicBayesian:
     """Simplified dynamic Bayesian: unsatisfied users always go on (γ = 1).
 
     Fitted by expectation–maximisation. The counting of the paper (section 5), which takes every last click
@@ -76,8 +64,8 @@ def sdbn(
     Use it instead of `dbn` for few pages: it has one parameter less to confuse with satisfaction. Not if many
     users leave without a click.
     """
-    plan = ChainPlan(log.pair, len(log.pairs), False, smoothing)
-    fit = fit_chain(log, plan, smoothing, max_steps, tolerance, report)
+    plan = ChainPlan(log.pair, len(log.pairs), False, em.smoothing)
+    fit = fit_chain(log, plan, em)
     return SimplifiedDynamicBayesian(
         log.pairs, fit.attraction, fit.average, fit.trace, 1.0, 1.0 - fit.unsatisfied
     )

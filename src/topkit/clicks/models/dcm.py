@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import Floats, Smoothing, Steps, Tolerance
 from topkit.clicks.models.chain import Chain, ChainPlan, fit_chain
-from topkit.compute import Report, silent
+from topkit.clicks.models.em import EM
+from topkit.compute import Floats, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,14 +27,8 @@ class DependentClick(Chain):
         return values
 
 
-def dcm(
-    log: ClickLog,
-    *,
-    smoothing: Smoothing = 1.0,
-    max_steps: Steps = 200,
-    tolerance: Tolerance = 1e-8,
-    report: Report = silent,
-) -> DependentClick:
+@fields_as_parameters(EM)
+def dcm(log: ClickLog, em: EM) -> DependentClick:
     """Dependent click: the cascade, but after a click users go on with a probability of the position.
 
     Whether a user went on after the last click is not known, so the fit is by expectation–maximisation, not
@@ -45,5 +39,5 @@ def dcm(
     """
     positions = log.n_positions
     plan = ChainPlan(log.position.astype(np.int32) - 1, positions, False, 1.0)
-    fit = fit_chain(log, plan, smoothing, max_steps, tolerance, report)
+    fit = fit_chain(log, plan, em)
     return DependentClick(log.pairs, fit.attraction, fit.average, fit.trace, 1.0, fit.unsatisfied)

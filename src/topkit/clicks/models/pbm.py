@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import Floats, IndependentClicks, Smoothing, Steps, Tolerance
+from topkit.clicks.models.base import IndependentClicks
+from topkit.clicks.models.em import EM
 from topkit.clicks.models.product import fit_product
-from topkit.compute import Report, silent
+from topkit.compute import Floats, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,14 +34,8 @@ class PositionBased(IndependentClicks):
         return np.minimum(self.attractions(log) * seen[log.position.astype(np.int64) - 1], 1.0)
 
 
-def pbm(
-    log: ClickLog,
-    *,
-    smoothing: Smoothing = 1.0,
-    max_steps: Steps = 200,
-    tolerance: Tolerance = 1e-8,
-    report: Report = silent,
-) -> PositionBased:
+@fields_as_parameters(EM)
+def pbm(log: ClickLog, em: EM) -> PositionBased:
     """Position-based: P(click) = attraction(query, document)·examination(position).
 
     Fitted by expectation–maximisation on counts, so the time of a step does not grow with the number of
@@ -50,7 +45,5 @@ def pbm(
     the first good result; see `dbn`.
     """
     cells, positions = log.cells(), log.n_positions
-    a, g, average, trace = fit_product(
-        cells, len(log.pairs), positions, smoothing, max_steps, tolerance, report
-    )
+    a, g, average, trace = fit_product(cells, len(log.pairs), positions, em)
     return PositionBased(log.pairs, a, average, trace, g)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from topkit.clicks.log import Cells
-from topkit.clicks.models.base import Floats, Params, maximise, prior_value, smoothed
+from topkit.clicks.models.em import EM, Params, maximise, prior_value, smoothed
 from topkit.clicks.pairs import totals
-from topkit.compute import Report, Trace, silent
+from topkit.compute import Floats, Trace
 
 
 def fit_product(
     cells: Cells,
     pairs: int,
     buckets: int,
-    smoothing: float,
-    max_steps: int,
-    tolerance: float,
-    report: Report = silent,
+    em: EM,
 ) -> tuple[Floats, Floats, float, Trace]:
     """Attraction of each pair, examination of each bucket, average attraction, and the trace.
 
@@ -44,10 +41,10 @@ def fit_product(
         value = kernels.product_pass(
             cells.pair, cells.bucket, cells.impressions, cells.clicks, a, g, new_a, new_g
         )
-        objective = (value + prior_value(a, smoothing, prior)) / rows
+        objective = (value + prior_value(a, em.smoothing, prior)) / rows
         below = np.where(known, shown_bucket, 1.0)
-        return (smoothed(new_a, shown_pair, smoothing, prior), new_g / below), objective
+        return (smoothed(new_a, shown_pair, em.smoothing, prior), new_g / below), objective
 
-    (a, g), trace = maximise(step, (a, g), max_steps, tolerance, report)
+    (a, g), trace = maximise(step, (a, g), em)
     first = float(g[known][0])
     return np.minimum(a * first, 1.0), np.where(known, g / first, np.nan), average, trace

@@ -8,19 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import (
-    Floats,
-    IndependentClicks,
-    Params,
-    Smoothing,
-    Steps,
-    Tolerance,
-    maximise,
-    prior_value,
-    smoothed,
-)
+from topkit.clicks.models.base import IndependentClicks
+from topkit.clicks.models.em import EM, Params, Steps, Tolerance, maximise, prior_value, smoothed
 from topkit.clicks.pairs import totals
-from topkit.compute import Report, silent
+from topkit.compute import Floats, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,14 +28,16 @@ class TrustBased(IndependentClicks):
         return p
 
 
-def trust(
-    log: ClickLog,
-    *,
-    smoothing: Smoothing = 1.0,
-    max_steps: Steps = 1000,
-    tolerance: Tolerance = 1e-9,
-    report: Report = silent,
-) -> TrustBased:
+@dataclass(frozen=True)
+class TrustEM(EM):
+    """The fit of the model, which converges slowly."""
+
+    max_steps: Steps = 1000
+    tolerance: Tolerance = 1e-9
+
+
+@fields_as_parameters(TrustEM)
+def trust(log: ClickLog, em: TrustEM) -> TrustBased:
     """Position-based with trust bias: P(click) = slope(position)·attraction(document) + offset(position).
 
     Each position has a click rate for relevant and one for irrelevant documents, fitted by
@@ -69,16 +62,16 @@ def trust(
         value = kernels.mixture_pass(
             cells.pair, cells.bucket, cells.impressions, cells.clicks, r, high, low, new_r, sums
         )
-        objective = (value + prior_value(r, smoothing, 0.5)) / rows
+        objective = (value + prior_value(r, em.smoothing, 0.5)) / rows
         new_high = np.divide(sums[:, 0], sums[:, 1], out=high.copy(), where=sums[:, 1] > 0)
         new_low = np.divide(sums[:, 2], sums[:, 3], out=low.copy(), where=sums[:, 3] > 0)
-        return (smoothed(new_r, shown_pair, smoothing, 0.5), new_high, new_low), objective
+        return (smoothed(new_r, shown_pair, em.smoothing, 0.5), new_high, new_low), objective
 
     # Start from click rates of documents, so that the two classes begin apart.
     popular = totals(cells.pair, cells.clicks / rate[cells.bucket], pairs)
     popular = popular / np.maximum(shown_pair, 1.0)
     start = (np.clip(0.5 * popular, 0.05, 0.95), np.minimum(1.8 * rate, 0.95), 0.2 * rate)
-    (r, high, low), trace = maximise(step, start, max_steps, tolerance, report)
+    (r, high, low), trace = maximise(step, start, em)
     if high[0] < low[0]:
         r, high, low = 1.0 - r, low, high
     if high[0] - low[0] < 1e-9:  # every document is clicked alike at the first position

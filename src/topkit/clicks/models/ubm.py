@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.models.base import ClickModel, Floats, Smoothing, Steps, Tolerance
+from topkit.clicks.models.base import ClickModel
+from topkit.clicks.models.em import EM
 from topkit.clicks.models.product import fit_product
-from topkit.clicks.pairs import Ints
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Ints, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,14 +79,8 @@ def places_and_last_clicks(log: ClickLog) -> tuple[Ints, Ints]:
     return place, np.where(before >= starts, before - starts + 1, 0)
 
 
-def ubm(
-    log: ClickLog,
-    *,
-    smoothing: Smoothing = 1.0,
-    max_steps: Steps = 200,
-    tolerance: Tolerance = 1e-8,
-    report: Report = silent,
-) -> UserBrowsing:
+@fields_as_parameters(EM)
+def ubm(log: ClickLog, em: EM) -> UserBrowsing:
     """User browsing: P(click | clicks above) = attraction·examination(place, place of the last click).
 
     The clicks above a document are known, so it is fitted like the position-based model, with one
@@ -98,7 +92,5 @@ def ubm(
     place, last = places_and_last_clicks(log)
     places = int(place.max()) + 1
     cells = log.cells(place * places + last, places * places)
-    a, g, average, trace = fit_product(
-        cells, len(log.pairs), places * places, smoothing, max_steps, tolerance, report
-    )
+    a, g, average, trace = fit_product(cells, len(log.pairs), places * places, em)
     return UserBrowsing(log.pairs, a, average, trace, g.reshape(places, places))

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Bytes, Floats32, Ints
 from topkit.compute.kernel_options import KERNEL
 from topkit.data.kernels import BAD_INDEX, BAD_PAIR, MORE_FEATURES, MORE_NOTED, NO_QUERY, OK, UNSORTED
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 NEWLINE, HASH, COLON, PLUS, MINUS, DOT, ZERO, EQUALS = (ord(c) for c in "\n#:+-.0=")
 SMALL_E, CAPITAL_E = ord("e"), ord("E")
@@ -39,8 +35,8 @@ LARGEST = float(np.finfo(np.float32).max)
 @njit(**KERNEL, error_model="numpy")
 def scan_letor(
     text: Bytes,
-    X: Floats,
-    y: Floats,
+    X: Floats32,
+    y: Floats32,
     query_starts: Ints,
     query_spans: Ints,
     ids: Bytes,

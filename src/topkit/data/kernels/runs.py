@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Bytes, Floats, Ints
 from topkit.compute.kernel_options import KERNEL
 from topkit.data.kernels import BAD_SCORE, FEW_FIELDS, MORE_NOTED, OK
 from topkit.data.kernels.text import (
@@ -13,8 +13,6 @@ from topkit.data.kernels.text import (
     HASH,
     NEWLINE,
     NOT_A_NUMBER,
-    Bytes,
-    Ints,
     ends_token,
     is_blank,
     line_end,
@@ -25,8 +23,6 @@ from topkit.data.kernels.text import (
     short_number,
     skip_blanks,
 )
-
-Floats = NDArray[np.float64]
 
 
 @njit(**KERNEL)

@@ -11,13 +11,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Bytes, Ints
 from topkit.compute.kernel_options import KERNEL
 
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
-
-SPACE, TAB, RETURN, NEWLINE, HASH, COLON = 32, 9, 13, 10, 35, 58
-PLUS, MINUS, DOT, ZERO, EQUALS, SMALL_E, CAPITAL_E = 43, 45, 46, 48, 61, 101, 69
+SPACE, TAB, RETURN, NEWLINE, HASH = 32, 9, 13, 10, 35
+PLUS, MINUS, DOT, ZERO, SMALL_E, CAPITAL_E = 43, 45, 46, 48, 101, 69
 
 NUMBER, NOT_A_NUMBER, HARD_NUMBER = range(3)
 """The results of :func:`parse_number`; a hard number is valid, but Python must round it."""
@@ -65,16 +63,8 @@ def ends_token(c: int) -> bool:
 
 @njit(**KERNEL, forceinline=True)
 def ends_field(c: int) -> bool:
-    """Whether a byte ends a field of a LETOR line, where a comment may follow without a space."""
+    """Whether a byte ends a field that a comment may follow without a space."""
     return TAB <= c <= RETURN or c in (SPACE, HASH)
-
-
-@njit(**KERNEL, forceinline=True)
-def field_end(text: Bytes, i: int) -> int:
-    """Where the LETOR field at i ends."""
-    while not ends_field(text[i]):
-        i += 1
-    return i
 
 
 @njit(**KERNEL, forceinline=True)
@@ -89,14 +79,6 @@ def line_end(text: Bytes, i: int) -> int:
 def skip_blanks(text: Bytes, i: int, end: int) -> int:
     """The first byte from i on that is not blank, or ``end``."""
     while i < end and is_blank(text[i]):
-        i += 1
-    return i
-
-
-@njit(**KERNEL, forceinline=True)
-def token_end(text: Bytes, i: int, end: int) -> int:
-    """The first byte from i on that is blank, or ``end``."""
-    while i < end and not is_blank(text[i]):
         i += 1
     return i
 

@@ -6,16 +6,13 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import one_blas_thread, thread_map
+from topkit.compute import Floats, one_blas_thread, thread_map
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.luce.likelihood import bradley_terry_loss, fit_strengths, plackett_luce_loss
 from topkit.fusion.pairs import Depth, pair_support, with_rest
 from topkit.fusion.result import Outcome, Progress
-
-Floats = NDArray[np.float64]
 
 Penalty = Annotated[float, Setting("Factor of Σ strength², which keeps strengths finite.", low=0.0)]
 

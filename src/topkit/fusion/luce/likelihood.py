@@ -8,10 +8,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import NotConverged
+from topkit.compute import Floats, NotConverged
 from topkit.data import InputError
 
-Floats = NDArray[np.float64]
 Objective = Callable[[Floats], tuple[float, Floats]]
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import one_blas_thread
+from topkit.compute import Floats, one_blas_thread
 from topkit.data import Judgments, Run
 from topkit.fusion.luce.likelihood import bradley_terry_loss, fit_strengths
-
-Floats = NDArray[np.float64]
 
 
 def aggregate_preferences(judgments: Judgments, *, penalty: float = 0.01, name: str = "bradley-terry") -> Run:

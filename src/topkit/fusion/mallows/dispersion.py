@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from topkit.compute import Floats
+
 LIMIT = 20.0
 """Largest |θ|: that of a ranker that always agrees would be infinite."""
 

@@ -10,15 +10,13 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace, thread_map
+from topkit.compute import Floats, Trace, thread_map
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.mallows.dispersion import ListLaw
 from topkit.fusion.pairs import pair_support
 from topkit.fusion.positional import borda_points, weighted_total
 from topkit.fusion.result import Progress
-
-Floats = NDArray[np.float64]
 
 Estimate = Annotated[
     str, Setting("How EM computes expected distances.", choices=("metropolis", "borda", "exact"))

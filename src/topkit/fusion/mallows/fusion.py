@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, fields_as_parameters
 from topkit.data import InputError
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
@@ -24,7 +26,6 @@ from topkit.fusion.pairs import Depth, in_cut, with_rest
 from topkit.fusion.positional import borda_points, weighted_total
 from topkit.fusion.result import Outcome, Progress, across_queries
 
-Floats = NDArray[np.float64]
 INFERENCES = ("sampled", "borda")
 DRAWS = 200
 """Samples of each chain that estimate places: with two chains the error of a probability is below 0.03."""
@@ -45,20 +46,24 @@ Inference = Annotated[
 Places = Annotated[bool, Setting("Whether to keep the probabilities of places.")]
 
 
+@dataclass(frozen=True)
+class MallowsSettings:
+    """The settings of :func:`mallows`."""
+
+    depth: Depth = 100
+    estimate: Estimate = "metropolis"
+    chains: Chains = 2
+    sweeps: Sweeps = 10
+    tolerance: Tolerance = 1e-4
+    max_steps: MaxSteps = 100
+    inference: Inference = "sampled"
+    places: Places = False
+
+
 @across_queries
+@fields_as_parameters(MallowsSettings)
 def mallows(
-    ballots: Ballots,
-    *,
-    depth: Depth = 100,
-    estimate: Estimate = "metropolis",
-    chains: Chains = 2,
-    sweeps: Sweeps = 10,
-    tolerance: Tolerance = 1e-4,
-    max_steps: MaxSteps = 100,
-    inference: Inference = "sampled",
-    places: Places = False,
-    seed: int = 0,
-    progress: Progress | None = None,
+    ballots: Ballots, settings: MallowsSettings, *, seed: int = 0, progress: Progress | None = None
 ) -> Outcome:
     """Extended Mallows model: θ_i of each ranker by EM, documents by their expected place or by Borda count.
 
@@ -82,25 +87,27 @@ def mallows(
     Use it if rankers err independently and differ much in skill: θ tells you which to trust. Not for many
     long lists: sampling takes time, and copies of one ranker look skilled.
     """
-    cut = ballots.cut(depth)
-    if estimate == "exact" and (cut.pool_sizes > EXACT_LIMIT).any():
+    cut = ballots.cut(settings.depth)
+    if settings.estimate == "exact" and (cut.pool_sizes > EXACT_LIMIT).any():
         raise InputError(
             f"estimate='exact' needs at most {EXACT_LIMIT} documents per query", "use estimate='metropolis'"
         )
-    if places and inference == "borda":
+    if settings.places and settings.inference == "borda":
         raise InputError("places are probabilities of sampled centres", "use inference='sampled'")
     problem = Problem.of(cut)
     fit = fit_mallows(
         problem,
-        Sampling(chains, sweeps, seed),
-        estimate=estimate,
-        tolerance=tolerance,
-        max_steps=max_steps,
+        Sampling(settings.chains, settings.sweeps, seed),
+        estimate=settings.estimate,
+        tolerance=settings.tolerance,
+        max_steps=settings.max_steps,
         progress=progress,
     )
-    if inference == "borda":
+    if settings.inference == "borda":
         return _by_borda_count(ballots, cut, fit)
-    return _by_expected_place(ballots, cut, problem, fit, Sampling(chains, sweeps, seed + 1), places)
+    return _by_expected_place(
+        ballots, cut, problem, fit, Sampling(settings.chains, settings.sweeps, seed + 1), settings.places
+    )
 
 
 def _by_borda_count(ballots: Ballots, cut: Ballots, fit: MallowsFit) -> Outcome:

@@ -13,9 +13,9 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topkit.compute import Floats
 from topkit.fusion.distances import kendall_distance, top_k_distance
 
-Floats = NDArray[np.float64]
 FLAT = 1e-5
 """Below j·|θ| = FLAT a variable is uniform to double precision, and series replace the quotients."""
 

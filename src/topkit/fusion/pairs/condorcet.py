@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import thread_map
+from topkit.compute import Floats, thread_map
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.pairs.support import Depth, pair_support, with_rest
 from topkit.fusion.result import Outcome
-
-Floats = NDArray[np.float64]
 
 
 def condorcet(ballots: Ballots, *, depth: Depth = 100) -> Outcome:

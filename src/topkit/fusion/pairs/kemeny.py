@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import thread_map
+from topkit.compute import Floats, thread_map
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.pairs.support import Depth, pair_support, with_rest
 from topkit.fusion.positional import borda_points
 from topkit.fusion.result import Outcome, Progress
 
-Floats = NDArray[np.float64]
 EXACT_LIMIT = 14
 """Pools up to this size get the exact Kemeny order: 2^14·14² steps take a few milliseconds."""
 

@@ -7,11 +7,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data.settings import Setting
 from topkit.fusion.ballots import Ballots
 from topkit.fusion.positional import borda_points, weighted_total
-
-Floats = NDArray[np.float64]
 
 Depth = Annotated[int, Setting("Documents of each list that are compared.", low=1)]
 """The setting of all methods that cut the lists first."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Literal, NamedTuple
 
+from topkit.compute import Ints
 from topkit.data.errors import InputError
 from topkit.data.judgments import Preference
 from topkit.labelling.agreement.pairs import pairs_judged
@@ -14,7 +15,6 @@ from topkit.labelling.agreement.tables import Agreement, ChiSquare, agreement, c
 from topkit.labelling.audit.estimates import Estimate
 from topkit.labelling.audit.measures import (
     Calibration,
-    Ints,
     calibration,
     combined,
     contradictions,

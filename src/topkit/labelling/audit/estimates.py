@@ -7,11 +7,10 @@ from math import nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.labelling.judges.routing import wilson
 
-Floats = NDArray[np.float64]
 LEVEL = 0.95
 
 

@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Ints
 from topkit.data.judgments import Answer, Preference
 from topkit.labelling.agreement.pairs import FIRST, SECOND, TIE, JudgedPairs, Pair
 from topkit.labelling.agreement.quality import intransitive
@@ -24,7 +24,6 @@ MOST_DOUBLINGS = 2.0
 BINS = 5
 """Bins of the calibration plot."""
 
-Ints = NDArray[np.int64]
 Opinions = dict[Pair, float]
 """Pair → what people prefer: from 0 (the second document, all of them) to 1 (the first)."""
 

@@ -15,10 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+from topkit.compute import Floats, Ints
 
 ERRORS_SEEN, ANSWERS_SEEN = 2.0, 20.0
 """The prior of the error rate: as if 2 of 20 answers had been wrong."""
@@ -30,7 +28,7 @@ TINY = 1e-12
 """Keeps logarithms and quotients finite."""
 
 
-def cells(n: int, k: int) -> Array:
+def cells(n: int, k: int) -> Floats:
     """The borders of the cells, as places from the top, 0 … n.
 
     >>> cells(12, 2).round(2).tolist()
@@ -51,7 +49,7 @@ class Beliefs:
     of row r is row r ^ 1.
     """
 
-    def __init__(self, log_prior: Array, sizes: Array, borders: Array, error: float) -> None:
+    def __init__(self, log_prior: Floats, sizes: Floats, borders: Floats, error: float) -> None:
         self.log_prior = log_prior
         self.log_belief = log_prior.copy()
         self.sizes = sizes
@@ -59,13 +57,13 @@ class Beliefs:
         self.error = error
         self.row: dict[tuple[int, int], int] = {}
         """(unit, other unit) → the row of the first."""
-        self.unit: Index = np.zeros(0, np.int64)
+        self.unit: Ints = np.zeros(0, np.int64)
         self.wins = np.zeros(0)
         """The number of answers that prefer the unit of a row."""
         self.messages = np.zeros((0, log_prior.shape[1]))
         """The logarithm of the message from the pair to the unit of a row."""
-        self._by_unit: Index = np.zeros(0, np.int64)
-        self._starts: Index = np.zeros(0, np.int64)
+        self._by_unit: Ints = np.zeros(0, np.int64)
+        self._starts: Ints = np.zeros(0, np.int64)
 
     def add(self, winner: int, loser: int) -> None:
         """Add an answer; :meth:`settle` updates the beliefs."""
@@ -100,46 +98,46 @@ class Beliefs:
             self.log_belief = self.log_prior.copy()
             self.log_belief[touched] += np.add.reduceat(self.messages[self._by_unit], self._starts)
 
-    def belief(self) -> Array:
+    def belief(self) -> Floats:
         """The probability of every cell for every unit."""
         return normalised(self.log_belief)
 
-    def expected_places(self) -> Array:
+    def expected_places(self) -> Floats:
         """The expected place of every unit."""
-        places: Array = self.belief() @ self.middles
+        places: Floats = self.belief() @ self.middles
         return places
 
 
-def normalised(logs: Array) -> Array:
+def normalised(logs: Floats) -> Floats:
     """Rows of probabilities from rows of logarithms."""
     values = np.exp(logs - logs.max(1, keepdims=True))
-    probabilities: Array = values / values.sum(1, keepdims=True)
+    probabilities: Floats = values / values.sum(1, keepdims=True)
     return probabilities
 
 
-def below(belief: Array) -> Array:
+def below(belief: Floats) -> Floats:
     """P(a unit with this belief is worse than each cell); within the same cell it counts half."""
-    worse: Array = np.clip(1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0)  # sums may exceed 1 by rounding
+    worse: Floats = np.clip(1 - np.cumsum(belief, 1) + 0.5 * belief, 0.0, 1.0)  # sums may pass 1 by rounding
     return worse
 
 
-def wrong_way(error: float, lead: Array) -> Array:
+def wrong_way(error: float, lead: Floats) -> Floats:
     """P(the other unit is better), from the answers to the pair alone; ``lead`` is wins minus losses."""
-    wrong: Array = np.clip(1 / (1 + ((1 - error) / error) ** lead), TINY, 1 - TINY)
+    wrong: Floats = np.clip(1 / (1 + ((1 - error) / error) ** lead), TINY, 1 - TINY)
     return wrong
 
 
-def above_cuts(belief: Array, sizes: Array, cuts: Sequence[int]) -> Array:
+def above_cuts(belief: Floats, sizes: Floats, cuts: Sequence[int]) -> Floats:
     """The share of each cell (rows) above each cut (columns): ``cut`` documents are expected above a cut."""
     filled = np.cumsum(sizes @ belief)
     before = np.concatenate([[0.0], filled[:-1]])[:, None]
     width = np.maximum(filled[:, None] - before, TINY)
-    shares: Array = np.clip((np.asarray(cuts) - before) / width, 0.0, 1.0)
+    shares: Floats = np.clip((np.asarray(cuts) - before) / width, 0.0, 1.0)
     return shares
 
 
-def entropy(p: Array) -> Array:
+def entropy(p: Floats) -> Floats:
     """−p ln p − (1−p) ln(1−p)."""
     p = np.clip(p, 1e-9, 1 - 1e-9)
-    nats: Array = -(p * np.log(p) + (1 - p) * np.log(1 - p))
+    nats: Floats = -(p * np.log(p) + (1 - p) * np.log(1 - p))
     return nats

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.labelling.contest import Contest, Finish, Play, count
 from topkit.labelling.strategies.forest import Forest, Rules, tournament
 from topkit.labelling.strategies.insertion import Search, insert, last_if_full
-from topkit.labelling.strategies.prior import Array, Newcomer, Trust, top_probabilities
+from topkit.labelling.strategies.prior import Newcomer, Trust, top_probabilities
 
 LEFT_OUT = 0.75
 """How many of the top k may be expected outside the tournament; each of them costs an insertion."""
@@ -70,7 +71,7 @@ class _Players:
 
     def bits(self) -> float:
         """The entropy of which item is best, in bits."""
-        share: Array = self.weights @ self.trust.belief()
+        share: Floats = self.weights @ self.trust.belief()
         return float(-(share * np.log2(share)).sum())
 
 
@@ -89,7 +90,7 @@ def sort_by_prior(contest: Contest) -> Play:
         chances = newcomer.chances(i, len(groups), count(groups))
         below = np.concatenate([[0.0], chances @ trust.belief(), [1.0]])
 
-        def middle(low: int, high: int, below: Array = below) -> int:
+        def middle(low: int, high: int, below: Floats = below) -> int:
             """The position that divides the remaining probability most evenly."""
             half = (below[low] + below[high + 1]) / 2
             return low + int(np.argmin(np.abs(below[low + 1 : high + 1] - half)))

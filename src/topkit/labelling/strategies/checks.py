@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from topkit.compute import Floats, Ints
 from topkit.labelling.strategies.beliefs import (
-    Array,
     Beliefs,
-    Index,
     above_cuts,
     below,
     entropy,
@@ -22,7 +21,7 @@ ON_SCREEN = 1.02
 
 
 def best_check(
-    beliefs: Beliefs, cuts: dict[int, float], allowed: Array, last: frozenset[int] = frozenset()
+    beliefs: Beliefs, cuts: dict[int, float], allowed: Floats, last: frozenset[int] = frozenset()
 ) -> tuple[int, int] | None:
     """The pair whose answer is expected to reduce the uncertainty about the cuts most; None if there is none.
 
@@ -57,7 +56,7 @@ def best_check(
     return int(i[best]), int(j[best])
 
 
-def _without_own_pair(beliefs: Beliefs, belief: Array, i: Index, j: Index) -> tuple[Array, Array, Array]:
+def _without_own_pair(beliefs: Beliefs, belief: Floats, i: Ints, j: Ints) -> tuple[Floats, Floats, Floats]:
     """Beliefs of i and j without the messages of their pair, and e of the pair (½ if it was never asked)."""
     first, second = belief[i], belief[j]
     wrong = np.full(len(i), 0.5)

@@ -12,35 +12,35 @@ document at place i of n has x_i = Φ⁻¹(1 − (i + ½)/n). Then
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from topkit.compute import Floats
 
 CORRELATIONS = np.array([0.0, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])
 """The values of ρ, from useless to almost exact."""
 BELIEF = np.array([0.02, 0.03, 0.05, 0.1, 0.3, 0.35, 0.12, 0.03])
 """Probability of each correlation before the first answer: the ranking of a model is rarely useless."""
 
-Array = NDArray[np.float64]
 LEVELS = np.linspace(4.0, -4.0, 161)
 """Values of z at which the expected number of better documents is computed."""
 
 
-def prior_scores(n: int) -> Array:
+def prior_scores(n: int) -> Floats:
     """x_i for the prior places 0 … n−1."""
     from scipy.special import ndtri  # here, because only labellings with a prior need it
 
-    scores: Array = ndtri(1 - (np.arange(n) + 0.5) / n)
+    scores: Floats = ndtri(1 - (np.arange(n) + 0.5) / n)
     return scores
 
 
-def above(scores: Array, levels: Array | float) -> Array:
+def above(scores: Floats, levels: Floats | float) -> Floats:
     """P(z > level) for documents with these prior scores; the last axis is the correlation."""
     from scipy.special import ndtr
 
-    probabilities: Array = ndtr((scores[..., None] * CORRELATIONS - levels) / np.sqrt(1 - CORRELATIONS**2))
+    probabilities: Floats = ndtr((scores[..., None] * CORRELATIONS - levels) / np.sqrt(1 - CORRELATIONS**2))
     return probabilities
 
 
-def top_probabilities(n: int, j: int) -> Array:
+def top_probabilities(n: int, j: int) -> Floats:
     """P(the document at prior place i is among the true top j), of shape (n, correlations).
 
     >>> top_probabilities(4, 2)[:, [0, 5]].round(2)  # ρ = 0 and ρ = 0.8
@@ -60,13 +60,13 @@ class Trust:
     def __init__(self) -> None:
         self.log = np.log(BELIEF)
 
-    def belief(self) -> Array:
+    def belief(self) -> Floats:
         """Probability of each correlation given the answers so far."""
         weights = np.exp(self.log - self.log.max())
-        belief: Array = weights / weights.sum()
+        belief: Floats = weights / weights.sum()
         return belief
 
-    def add(self, likelihood: Array) -> None:
+    def add(self, likelihood: Floats) -> None:
         """Update by an outcome that has this probability under each correlation."""
         self.log += np.log(np.maximum(likelihood, 1e-12))
 
@@ -84,7 +84,7 @@ class Newcomer:
         """Add the documents at these prior places; they stay added when they leave the list."""
         self.better += above(self.scores[None, first:stop], LEVELS[:, None, None]).sum(1)
 
-    def chances(self, place: int, length: int, items: int) -> Array:
+    def chances(self, place: int, length: int, items: int) -> Floats:
         """P(the document at this prior place beats position p), p = 0 … length−1, one column per correlation.
 
         The list has ``items`` documents in ``length`` positions (some tie).

@@ -7,11 +7,12 @@ from typing import cast
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.contest import Ask, Contest, Finish, Play
 from topkit.labelling.known import Known
 from topkit.labelling.strategies.adaptive import adaptive
-from topkit.labelling.strategies.beliefs import ANSWERS_SEEN, ERRORS_SEEN, Array, Beliefs, above_cuts, cells
+from topkit.labelling.strategies.beliefs import ANSWERS_SEEN, ERRORS_SEEN, Beliefs, above_cuts, cells
 from topkit.labelling.strategies.checks import best_check
 from topkit.labelling.strategies.prior import BELIEF, above, prior_scores
 
@@ -126,10 +127,10 @@ class _Checks:
                 beliefs.add(*((i, j) if answer == "a" else (j, i)))
         return beliefs
 
-    def _membership(self, cut: int) -> Array:
+    def _membership(self, cut: int) -> Floats:
         """P(unit is above the cut); 0 for bad units."""
         belief = self.beliefs.belief()
-        probability: Array = belief @ above_cuts(belief, self.beliefs.sizes, [cut])[:, 0]
+        probability: Floats = belief @ above_cuts(belief, self.beliefs.sizes, [cut])[:, 0]
         return np.where(self.beliefs.sizes > 0, probability, 0.0)
 
     def _doubt(self) -> float:
@@ -162,7 +163,7 @@ class _Checks:
         return Finish(groups, confidence)
 
 
-def _log_prior(contest: Contest, borders: Array) -> Array:
+def _log_prior(contest: Contest, borders: Floats) -> Floats:
     """ln P(cell) for every document: by the width of the cell, or by its place in the prior."""
     n = contest.n
     if contest.prior is None:

@@ -8,8 +8,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
-from topkit.losses.base import Block, Column, Floats, Ints, weighted
+from topkit.losses.base import Block, Column, weighted
 from topkit.losses.ndcg import Relevance, gains_and_ideal
 
 Temperature = Annotated[

@@ -6,13 +6,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, longest_list
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from topkit.losses.kernels import LANES, PLAIN, exp, longest_list, zeros_of_block
 
 
 @njit(**LANES)
@@ -47,8 +44,7 @@ def approx_ndcg(
     scores: Floats, gains: Floats, ideal: Floats, ptr: Ints, temperature: float, curved: bool
 ) -> Block:
     """1 − Σ_i g_i/log2(1 + r_i) / ideal of each query."""
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     room = np.empty(longest_list(ptr))
     for q in range(len(ptr) - 1):
         if ideal[q] <= 0.0:
@@ -72,8 +68,7 @@ def approx_ndcg(
 @njit(**PLAIN)
 def approx_mrr(scores: Floats, relevant: Floats, ptr: Ints, temperature: float, curved: bool) -> Block:
     """1 − max_i w_i/r_i of each query; the documents that share the maximum share the gradient."""
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     room, reached = np.empty(longest_list(ptr)), np.empty(longest_list(ptr))
     for q in range(len(ptr) - 1):
         a, b = ptr[q], ptr[q + 1]

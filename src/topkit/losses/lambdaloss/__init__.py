@@ -6,8 +6,9 @@ from typing import Annotated
 
 import numpy as np
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
-from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, weighted
+from topkit.losses.base import WHOLE, Block, Column, weighted
 from topkit.losses.ndcg import Depth, gains_and_ideal
 
 SCHEMES = ("ndcg-loss1", "ndcg-loss2", "ndcg-loss2++", "arp-loss1", "arp-loss2")

@@ -6,14 +6,11 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import PLAIN, exp, falling_order
+from topkit.losses.kernels import PLAIN, end_of_tie, exp, falling_order, zeros_of_block
 from topkit.losses.ndcg.kernels import current_discounts
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NDCG1, NDCG2, NDCG2_PLUS, ARP1, ARP2 = range(5)
 """The schemes, as in :data:`topkit.losses.lambdaloss.SCHEMES`."""
@@ -27,9 +24,7 @@ def mean_ranks(s: Floats) -> Floats:
     falling_order(s, order)
     start = 0
     while start < n:
-        stop = start + 1
-        while stop < n and s[order[stop]] == s[order[start]]:
-            stop += 1
+        stop = end_of_tie(s, order, start)
         for place in range(start, stop):
             ranks[order[place]] = (start + stop + 1) / 2.0
         start = stop
@@ -56,7 +51,7 @@ def weighted_pairs(
     scores: Floats, gains: Floats, ptr: Ints, k: int, scheme: int, mu: float, curved: bool
 ) -> Block:
     """Σ_uv w_uv·log(1 + e^−(s_u − s_v)) of each query."""
-    values, gradient, curvature = np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     one_sided = scheme in (NDCG1, ARP1)
     for q in range(len(ptr) - 1):
         a, b = ptr[q], ptr[q + 1]

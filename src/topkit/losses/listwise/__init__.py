@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import InputError
 from topkit.data.settings import Setting
-from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, K
-from topkit.losses.listwise.top_m import TopTargets, WeightedTargets, top_m_entropy, weighted_targets
+from topkit.losses.base import WHOLE, Block, Column, K
+
+M = Annotated[int, Setting("Places that the probabilities of ListNet cover.", low=1, high=3)]
 
 
 class Choices(NamedTuple):
@@ -23,6 +26,22 @@ class Choices(NamedTuple):
     """First place of the ties of each choice, counted from the first choice of the query."""
     weight: Floats
     """1, or for ties at the border the share of the places that remain."""
+
+
+class TopTargets(NamedTuple):
+    """What ListNet learns from if its probabilities cover more than one place."""
+
+    labels: Floats
+    target: Floats
+    """The expected number of times that a document is at one of the first m places."""
+    m: int
+
+
+class WeightedTargets(NamedTuple):
+    """What ListNet learns from if documents have weights."""
+
+    masses: Floats
+    """The top-one probability of each label times the weight of its document."""
 
 
 NetTargets = Floats | TopTargets | WeightedTargets
@@ -40,9 +59,12 @@ def listnet(scores: Floats, targets: NetTargets, ptr: Ints, *, curved: bool) -> 
     Use it for grades with few levels; it is fast and hard to break. Not for full orders: the softmax of
     large labels sees only the first document.
     """
-    if isinstance(targets, TopTargets):
-        return top_m_entropy(scores, targets, ptr, curved)
     block: Block
+    if isinstance(targets, TopTargets):
+        from topkit.losses.listwise.kernels.top_m import top_m_entropy
+
+        block = top_m_entropy(scores, targets.labels, targets.target, ptr, targets.m, curved)
+        return block
     if isinstance(targets, WeightedTargets):
         from topkit.losses.softmax.kernels import cross_entropy
 
@@ -170,3 +192,25 @@ def top_choices(labels: Floats, ptr: Ints, *, k: K = 10, document_weights: Colum
 def all_choices(labels: Floats, ptr: Ints, *, document_weights: Column = None) -> Choices:
     """The documents that the likelihood of the whole order chooses."""
     return top_choices(labels, ptr, k=WHOLE, document_weights=document_weights)
+
+
+def list_targets(labels: Floats, ptr: Ints, *, m: M = 1, document_weights: Column = None) -> NetTargets:
+    """The labels, or for m > 1 also how often each document is expected at the first m places."""
+    if document_weights is not None:
+        if m > 1:
+            raise InputError("ListNet with m above 1 takes no document weights", "use m=1")
+        return weighted_targets(labels, ptr, document_weights)
+    if m == 1:
+        return labels
+    from topkit.losses.listwise.kernels.top_m import top_m_entropy
+
+    return TopTargets(labels, top_m_entropy(labels, labels, np.zeros(len(labels)), ptr, m, False)[1], m)
+
+
+def weighted_targets(psi: Floats, ptr: Ints, document_weights: Floats) -> WeightedTargets:
+    """The softmax of ψ within each query times the weights of the documents."""
+    masses = np.empty(len(psi))
+    for a, b in pairwise(ptr):
+        power = np.exp(psi[a:b] - psi[a:b].max(initial=-np.inf))
+        masses[a:b] = document_weights[a:b] * power / power.sum()
+    return WeightedTargets(masses)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
-from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, weighted
+from topkit.losses.base import WHOLE, Block, Column, weighted
 from topkit.losses.pointwise import gains
 from topkit.metrics import ideal_dcg
 
 Depth = Annotated[int | None, Setting("Depth of NDCG; none takes the whole list.", low=1)]
-Relevance = tuple[Floats, Floats]
-"""Gain of each document, ideal DCG of each query."""
+
+
+class Relevance(NamedTuple):
+    """What a loss modelled on NDCG knows about the labels."""
+
+    gains: Floats
+    """The gain of each document."""
+    ideal: Floats
+    """The ideal DCG of each query."""
 
 
 def gains_and_ideal(
@@ -19,7 +27,7 @@ def gains_and_ideal(
 ) -> Relevance:
     """The gain 2^y − 1 of each document, times its weight, and the ideal DCG@k of each query."""
     values = weighted(gains(labels), document_weights)
-    return values, ideal_dcg(values, ptr, k)
+    return Relevance(values, ideal_dcg(values, ptr, k))
 
 
 def lambdarank(scores: Floats, relevance: Relevance, ptr: Ints, *, curved: bool, k: Depth = None) -> Block:

@@ -6,16 +6,23 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import WHOLE, Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list
+from topkit.losses.kernels import (
+    LANES,
+    PLAIN,
+    end_of_tie,
+    exp,
+    extent,
+    falling_order,
+    log_one_plus,
+    longest_list,
+    zeros_of_block,
+)
 
 LONG = 1000
 """Documents above which LambdaRank visits only the pairs of the first ranks."""
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @njit(**PLAIN)
@@ -30,9 +37,7 @@ def current_discounts(s: Floats, k: int) -> tuple[Floats, Floats]:
     falling_order(s, order)
     start = 0
     while start < n:
-        stop = start + 1
-        while stop < n and s[order[stop]] == s[order[start]]:
-            stop += 1
+        stop = end_of_tie(s, order, start)
         total, first, final = 0.0, 0.0, 0.0
         for rank in range(start, stop):
             discount = 1.0 / math.log2(rank + 2.0) if rank < k else 0.0
@@ -121,10 +126,9 @@ def short_lambdarank(scores: Floats, gains: Floats, ideal: Floats, ptr: Ints, k:
     """LambdaRank of the lists with at most LONG documents; others are left at 0.
 
     The inner loop has no branch and no call, so that it runs in vector registers: pairs in the wrong order
-    have the weight 0, and log(1 + p) = 2·artanh(p/(2 + p)) is a series in z² ≤ 1/9.
+    have the weight 0.
     """
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     for q in range(len(ptr) - 1):
         a, b = ptr[q], ptr[q + 1]
         if ideal[q] <= 0.0 or b - a > LONG:
@@ -148,26 +152,7 @@ def short_lambdarank(scores: Floats, gains: Floats, ideal: Floats, ptr: Ints, k:
                 power = exp(-abs(margin))
                 inverse = 1.0 / (1.0 + power)
                 wrong = (power if margin >= 0.0 else 1.0) * inverse
-                z = power / (2.0 + power)
-                y = z * z
-                series = 1.0 / 33.0
-                series = series * y + 1.0 / 31.0
-                series = series * y + 1.0 / 29.0
-                series = series * y + 1.0 / 27.0
-                series = series * y + 1.0 / 25.0
-                series = series * y + 1.0 / 23.0
-                series = series * y + 1.0 / 21.0
-                series = series * y + 1.0 / 19.0
-                series = series * y + 1.0 / 17.0
-                series = series * y + 1.0 / 15.0
-                series = series * y + 1.0 / 13.0
-                series = series * y + 1.0 / 11.0
-                series = series * y + 1.0 / 9.0
-                series = series * y + 1.0 / 7.0
-                series = series * y + 1.0 / 5.0
-                series = series * y + 1.0 / 3.0
-                series = series * y + 1.0
-                value += weight * ((-margin if margin < 0.0 else 0.0) + 2.0 * z * series)
+                value += weight * ((-margin if margin < 0.0 else 0.0) + log_one_plus(power))
                 force = weight * wrong
                 bending = force * (1.0 - wrong)
                 slope[v] += force
@@ -189,8 +174,7 @@ def soft_ndcg(
     scores: Floats, gains: Floats, ideal: Floats, ptr: Ints, k: int, sigma: float, curved: bool
 ) -> Block:
     """1 − Σ_i g_i Σ_j c_j h_ij / DCG*; h_i is a softmax over j of −(s_i − s_j)²/σ, c_j the discount of j."""
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores) if curved else 0)
+    values, gradient, curvature = zeros_of_block(scores, ptr, curved)
     near = np.empty(longest_list(ptr))
     for q in range(len(ptr) - 1):
         if ideal[q] <= 0.0:

@@ -7,9 +7,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
 from topkit.losses.approx import Temperature
-from topkit.losses.base import WHOLE, Block, Column, Floats, Ints
+from topkit.losses.base import WHOLE, Block, Column
 from topkit.losses.ndcg import Depth, Relevance
 from topkit.losses.sorted_labels import rank_labels
 
@@ -48,7 +49,7 @@ def neuralsort(
     from topkit.losses.neural import kernels
 
     depth = WHOLE if k is None else k
-    block: Block = kernels.place_entropy(scores, *places, ptr, depth, temperature, curved)
+    block: Block = kernels.place_entropy(scores, places, ptr, depth, temperature, curved)
     return block
 
 
@@ -79,7 +80,7 @@ def neuralndcg(
     from topkit.losses.neural import kernels
 
     depth = WHOLE if k is None else k
-    block: Block = kernels.neural_ndcg(scores, *relevance, ptr, depth, temperature, rescalings, curved)
+    block: Block = kernels.neural_ndcg(scores, relevance, ptr, depth, temperature, rescalings, curved)
     return block
 
 

@@ -10,14 +10,12 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints, Ints32
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, largest
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int32]
-Ints = NDArray[np.int64]
+from topkit.losses.kernels import LANES, PLAIN, exp, largest, zeros_of_block
+from topkit.losses.ndcg import Relevance
+from topkit.losses.neural import Places
 
 SMALLEST_SUM = 1e-12
 """Columns with a smaller sum are not rescaled: the document is at no place."""
@@ -62,29 +60,28 @@ def pull_back(s: Floats, pulls: Floats, temperature: float, slope: Floats, bend:
 
 @njit(**PLAIN)
 def place_entropy(
-    scores: Floats, order: Rows, below: Rows, weights: Floats, ptr: Ints, k: int, temperature: float,
-    curved: bool,
-) -> Block:  # fmt: skip
+    scores: Floats, places: Places, ptr: Ints, k: int, temperature: float, curved: bool
+) -> Block:
     """−Σ_{i≤k} w_i·log Σ_j P_ij / k of each query; j runs over the documents that may be at place i."""
-    values, gradient, curvature = np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     for q in range(len(ptr) - 1):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
-        if n < 2 or below[a] == n:  # all labels are equal
+        if n < 2 or places.below[a] == n:  # all labels are equal
             continue
-        s, rows = scores[a : a + n], order[a : a + n]
+        s, rows = scores[a : a + n], places.order[a : a + n]
         z = place_scores(s, temperature, min(k, n))
         tie = 0  # the first place of the tie of labels
         for i in range(len(z)):
-            if i >= 1 and below[a + i] != below[a + i - 1]:
+            if i >= 1 and places.below[a + i] != places.below[a + i - 1]:
                 tie = i
-            share = weights[a + i] / len(z)
-            values[q] += share * place_surprise(z[i], rows[tie : below[a + i]], share)
+            share = places.weights[a + i] / len(z)
+            values[q] += share * place_surprise(z[i], rows[tie : places.below[a + i]], share)
         pull_back(s, z, temperature, gradient[a : a + n], curvature[a : a + n])
     return values, gradient, curvature if curved else np.empty(0)
 
 
 @njit(**PLAIN)
-def place_surprise(z: Floats, right: Rows, share: float) -> float:
+def place_surprise(z: Floats, right: Ints32, share: float) -> float:
     """−log of the probability that one of the right documents is at a place.
 
     Replaces the arguments of the softmax by the gradient of share times this.
@@ -107,19 +104,18 @@ def place_surprise(z: Floats, right: Rows, share: float) -> float:
 
 @njit(**PLAIN)
 def neural_ndcg(
-    scores: Floats, gains: Floats, ideal: Floats, ptr: Ints, k: int, temperature: float, rescalings: int,
-    curved: bool,
-) -> Block:  # fmt: skip
+    scores: Floats, relevance: Relevance, ptr: Ints, k: int, temperature: float, rescalings: int, curved: bool
+) -> Block:
     """1 − Σ_{i≤k} d_i·(P·g)_i / ideal of each query, with P rescaled to rows and columns of sum 1."""
-    values, gradient, curvature = np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     for q in range(len(ptr) - 1):
-        if ideal[q] <= 0.0:
+        if relevance.ideal[q] <= 0.0:
             continue
         a, b = ptr[q], ptr[q + 1]
         s, n = scores[a:b], b - a
         discount = np.zeros(n)
         for i in range(min(k, n)):
-            discount[i] = 1.0 / (math.log2(i + 2.0) * ideal[q])
+            discount[i] = 1.0 / (math.log2(i + 2.0) * relevance.ideal[q])
         P = place_scores(s, temperature, n)
         for i in range(n):
             row, best, total = P[i], largest(P[i]), 0.0
@@ -128,7 +124,7 @@ def neural_ndcg(
                 total += row[j]
             for j in range(n):
                 row[j] /= total
-        reached, pulls = rescaled_dcg(P, discount, gains[a:b], rescalings)
+        reached, pulls = rescaled_dcg(P, discount, relevance.gains[a:b], rescalings)
         values[q] = 1.0 - reached
         for i in range(n):  # through the softmax of each row
             row, pull, mean = P[i], pulls[i], 0.0

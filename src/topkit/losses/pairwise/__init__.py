@@ -20,9 +20,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import InputError
 from topkit.data.settings import Setting
-from topkit.losses.base import WHOLE, Block, Column, Floats, Ints, K
+from topkit.losses.base import WHOLE, Block, Column, K
 from topkit.losses.preferences import Preferences
 from topkit.losses.sorted_labels import rank_labels
 

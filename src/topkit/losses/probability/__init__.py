@@ -6,8 +6,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
-from topkit.losses.base import Block, Column, Floats, Ints, K, weighted
+from topkit.losses.base import Block, Column, K, weighted
 from topkit.losses.pointwise import sums_per_query
 
 

@@ -6,13 +6,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, zeros_of_block
 
 MOST_STEPS = 100
 """Steps of the search for a threshold; bisection alone needs about 60."""
@@ -78,7 +75,7 @@ def fitted_threshold(s: Floats, weights: Floats, target: float, total: float) ->
 @njit(**PLAIN)
 def ordinal(scores: Floats, order: Ints, above: Ints, weights: Floats, ptr: Ints, curved: bool) -> Block:
     """Logistic losses of "at least this grade" at the best threshold of each grade of a query."""
-    values, gradient, curvature = np.zeros(len(ptr) - 1), np.zeros(len(scores)), np.zeros(len(scores))
+    values, gradient, curvature = zeros_of_block(scores, ptr, True)
     for q in range(len(ptr) - 1):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
         s, weight, slope, bend = (

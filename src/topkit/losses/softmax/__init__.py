@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, NamedTuple
 
+from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting
-from topkit.losses.base import Block, Column, Floats, Ints, weighted
+from topkit.losses.base import Block, Column, weighted
 from topkit.losses.listwise import Choices, all_choices
 from topkit.losses.pointwise import gains
 

@@ -8,12 +8,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, largest, longest_list
+from topkit.losses.kernels import LANES, PLAIN, exp, largest, longest_list, zeros_of_block
 from topkit.losses.listwise import Choices
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @njit(**LANES)
@@ -21,8 +19,7 @@ def cross_entropy(
     scores: Floats, masses: Floats, ptr: Ints, epsilon: float, anchor: float, curved: bool
 ) -> Block:
     """Σ_i m_i (log Z − s_i) + anchor·log Z + ε(1 − Σ_i m_i/M · p_i), with Z = Σ e^s, plus 1 if anchor > 0."""
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores) if curved else 0)
+    values, gradient, curvature = zeros_of_block(scores, ptr, curved)
     for q in range(len(ptr) - 1):
         a, b = ptr[q], ptr[q + 1]
         s, mass, slope = scores[a:b], masses[a:b], gradient[a:b]
@@ -62,8 +59,7 @@ def against_lower_labels(scores: Floats, choices: Choices, gains: Floats, ptr: I
 
     Sums are kept relative to their largest score, so any range of scores is exact.
     """
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores) if curved else 0)
+    values, gradient, curvature = zeros_of_block(scores, ptr, curved)
     bend, level = np.empty(longest_list(ptr)), np.empty(longest_list(choices.ptr))
     for q in range(len(ptr) - 1):
         a, b, t0, t1 = ptr[q], ptr[q + 1], choices.ptr[q], choices.ptr[q + 1]

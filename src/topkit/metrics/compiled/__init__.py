@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import over_queries
+from topkit.compute import Floats, over_queries
 from topkit.data import Dataset
 from topkit.metrics import Convention, Metric, evaluate_arrays, metric
 from topkit.metrics import convention as convention_named
 from topkit.metrics.measure import FastMeasure
-
-Floats = NDArray[np.float64]
 
 __all__ = ["FastMeasure", "Measured", "worst_ties"]
 

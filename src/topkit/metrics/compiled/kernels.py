@@ -16,10 +16,9 @@ from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.compute.kernel_options import KERNEL
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 Column = NDArray[np.float32]
 

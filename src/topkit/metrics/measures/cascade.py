@@ -7,9 +7,10 @@ from typing import Annotated
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError
 from topkit.data.settings import Setting
-from topkit.metrics.block import Block, Floats, Labels, deepest, running, slabs, sums_to_depths, tabulated
+from topkit.metrics.block import Block, Labels, deepest, running, slabs, sums_to_depths, tabulated
 from topkit.metrics.conventions import Convention, gain_function
 from topkit.metrics.measure import Depths, FastMeasure
 from topkit.metrics.measures.discounted_gain import LARGEST_LABEL

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topkit.metrics.block import Block, Floats
+from topkit.compute import Floats
+from topkit.metrics.block import Block
 from topkit.metrics.conventions import Convention, discounts
 from topkit.metrics.measure import Depths
 

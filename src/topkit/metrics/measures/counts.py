@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topkit.metrics.block import Block, Floats
+from topkit.compute import Floats
+from topkit.metrics.block import Block
 from topkit.metrics.conventions import Convention
 from topkit.metrics.measure import Depths, Rel
 from topkit.metrics.measures.relevant_found import least_relevant

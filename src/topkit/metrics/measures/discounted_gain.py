@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError
-from topkit.metrics.block import Block, Floats, Labels, at_depths, deepest, running, tabulated
+from topkit.metrics.block import Block, Labels, at_depths, deepest, running, tabulated
 from topkit.metrics.conventions import Convention, Discount, Gain, discounts, gain_function
 from topkit.metrics.measure import Depths, FastMeasure
 from topkit.metrics.measures.relevant_found import ranks_to

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from topkit.metrics.block import Block, Floats, deepest
+from topkit.compute import Floats
+from topkit.metrics.block import Block, deepest
 from topkit.metrics.conventions import Convention
 from topkit.metrics.measure import Depths
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.metrics.block import Block, Floats
+from topkit.compute import Floats, Ints
+from topkit.metrics.block import Block
 from topkit.metrics.conventions import Convention, discounts
 from topkit.metrics.inversions import larger_before
 from topkit.metrics.measure import Depths, Rel
 from topkit.metrics.measures.discounted_gain import gain_exponents, gains_of
 from topkit.metrics.measures.relevant_found import least_relevant
-
-Integers = NDArray[np.int64]
 
 
 def auc(block: Block, depths: Depths, convention: Convention, rel: Rel = None) -> Floats:
@@ -108,7 +106,7 @@ def _weighted_inversions(block: Block, depths: Depths, convention: Convention) -
     return sums(weight * inverted), sums(weight)
 
 
-def _best_places(query: Integers, labels: Floats, n: Integers) -> Integers:
+def _best_places(query: Ints, labels: Floats, n: Ints) -> Ints:
     """The place of each document, from 0, in lists that are sorted worst label first; ties share the best."""
     last = np.arange(len(query))
     ends = (query[1:] != query[:-1]) | (labels[1:] != labels[:-1])
@@ -117,7 +115,7 @@ def _best_places(query: Integers, labels: Floats, n: Integers) -> Integers:
     return np.repeat(np.cumsum(n), n) - best - 1
 
 
-def _tied_pairs(query: Integers, value: Integers, queries: int) -> Floats:
+def _tied_pairs(query: Ints, value: Ints, queries: int) -> Floats:
     cell = query * (int(value.max(initial=0)) + 1) + value
     kinds, count = np.unique(cell, return_counts=True)
     width = int(value.max(initial=0)) + 1
@@ -125,7 +123,7 @@ def _tied_pairs(query: Integers, value: Integers, queries: int) -> Floats:
     return np.bincount(kinds // width, pairs, minlength=queries).astype(np.float64)
 
 
-def _all_documents(block: Block) -> tuple[Integers, Integers, Floats]:
+def _all_documents(block: Block) -> tuple[Ints, Ints, Floats]:
     """Query, place and label of every judged or returned document; equal scores share a place."""
     scores = block.ranked(block.lists.scores, 0.0)
     group = np.zeros(block.labels.shape, np.int64)

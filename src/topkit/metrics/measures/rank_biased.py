@@ -6,8 +6,9 @@ from typing import Annotated
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data.settings import Setting
-from topkit.metrics.block import Block, Floats, deepest
+from topkit.metrics.block import Block, deepest
 from topkit.metrics.conventions import Convention
 from topkit.metrics.measure import Depths, Rel
 from topkit.metrics.measures.relevant_found import least_relevant

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.data.settings import Setting
-from topkit.metrics.block import Block, Floats
+from topkit.metrics.block import Block
 from topkit.metrics.conventions import Convention
 from topkit.metrics.measure import Depths, FastMeasure, Rel
 from topkit.metrics.measures.relevant_found import least_relevant, ranks_to, relevant_rows

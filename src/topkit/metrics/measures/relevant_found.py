@@ -8,9 +8,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.data.settings import Setting
-from topkit.metrics.block import Block, Floats, at_depths, deepest, running, slabs, sums_to_depths
+from topkit.metrics.block import Block, at_depths, deepest, running, slabs, sums_to_depths
 from topkit.metrics.conventions import Convention
 from topkit.metrics.measure import Depths, FastMeasure, Rel
 

@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Floats32, Ints
 from topkit.rankers.pieces import Pieces
-from topkit.scorers import Floats
 
-Column = NDArray[np.float32]
+Column = Floats32
 Keys = NDArray[np.uint32]
 
 PASSES = 4
 """Passes of 8 bits that find a key of 32 bits."""
 SIGN = np.uint32(1 << 31)
 
-Facts = tuple[NDArray[np.int64], list[Column]]
+Facts = tuple[Ints, list[Column]]
 """For each feature: the number of known values, and its smallest distinct values."""
 
 
@@ -47,7 +47,7 @@ def borders_of(column: Column, most: int) -> Floats:
     return borders
 
 
-def quantile_ranks(count: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+def quantile_ranks(count: int, most: int) -> tuple[Ints, Ints, Floats]:
     """The ranks on both sides of each quantile, and how far the quantile is from the lower to the upper."""
     half = most // 2
     position = np.arange(1, half + 1) / (half + 1) * (count - 1)
@@ -99,7 +99,7 @@ def borders_in_pieces(pieces: Pieces, most: int) -> Floats:
     return borders
 
 
-def column_facts(state: object, X: NDArray[np.float32], most: int) -> Facts:
+def column_facts(state: object, X: Floats32, most: int) -> Facts:
     """The number of known values of each feature, and up to most + 2 of its smallest distinct values."""
     counts, distinct = np.zeros(X.shape[1], np.int64), []
     for f in range(X.shape[1]):
@@ -114,7 +114,7 @@ def merged_facts(most: int, one: Facts, two: Facts) -> Facts:
     return one[0] + two[0], [np.union1d(a, b)[: most + 2] for a, b in zip(one[1], two[1], strict=True)]
 
 
-def order_statistics(pieces: Pieces, features: NDArray[np.int64], ranks: NDArray[np.int64]) -> Floats:
+def order_statistics(pieces: Pieces, features: Ints, ranks: Ints) -> Floats:
     """The values with the given ranks (from 0) in each feature: one row of ranks per feature."""
     low = np.zeros(ranks.shape, np.uint64)
     for number in range(PASSES):
@@ -125,9 +125,7 @@ def order_statistics(pieces: Pieces, features: NDArray[np.int64], ranks: NDArray
     return value_of_key(low.astype(np.uint32)).astype(np.float64)
 
 
-def counts_below(
-    state: object, X: NDArray[np.float32], features: NDArray[np.int64], pivots: Keys
-) -> NDArray[np.int64]:
+def counts_below(state: object, X: Floats32, features: Ints, pivots: Keys) -> Ints:
     """How many known values of each feature have keys below each pivot."""
     counts = np.empty(pivots.shape, np.int64)
     for row, f in enumerate(features):
@@ -150,7 +148,7 @@ def value_of_key(keys: Keys) -> Column:
     return values
 
 
-def neighbours(state: object, X: NDArray[np.float32], features: NDArray[np.int64], targets: Floats) -> Floats:
+def neighbours(state: object, X: Floats32, features: Ints, targets: Floats) -> Floats:
     """The two largest distinct values up to each target, and the two smallest above it; ±∞ if missing."""
     near = np.empty((*targets.shape, 4))
     for row, f in enumerate(features):

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Ints, Trace
 from topkit.data import Dataset
 from topkit.data.settings import Setting, check_fields
 from topkit.losses import loss
@@ -107,7 +106,7 @@ def largest_label(piece: BoostPiece, X: Matrix) -> float:
     return piece.largest
 
 
-def top_of(data: Dataset, k: int) -> tuple[Dataset, NDArray[np.int64], NDArray[np.int64]]:
+def top_of(data: Dataset, k: int) -> tuple[Dataset, Ints, Ints]:
     """The top k of each query of top-k truth as a data set, their rows, and the queries that have any."""
     rows = top_rows(data.y.astype(np.float64), data.ptr, k)
     bounds = np.searchsorted(rows, data.ptr)

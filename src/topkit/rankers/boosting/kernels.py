@@ -6,9 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.compute.kernel_options import KERNEL
-
-Floats = NDArray[np.float64]
 
 
 @njit(**KERNEL)

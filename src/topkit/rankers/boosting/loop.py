@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Ints, Trace
 from topkit.data import Dataset
 from topkit.losses import Objective
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.boosting.pools import Pool, list_values
 from topkit.rankers.pieces import Pieces
-from topkit.scorers import Floats, Job, Model
+from topkit.scorers import Job, Model
 from topkit.scorers.linear import Matrix
 
 SMALLEST_GAIN = 1e-9
@@ -37,12 +36,12 @@ class Lists:
     """Lists with weights D(q) ∝ w_q·exp(−E_q), E_q the metric of the sum so far: AdaRank's part."""
 
     measured: Measured
-    rows: NDArray[np.int64] | None
+    rows: Ints | None
     """The rows of the training data in the lists; None for all."""
     weights: Floats
 
     @classmethod
-    def of(cls, job: Job, data: Dataset, rows: NDArray[np.int64] | None, weights: Floats) -> Lists | None:
+    def of(cls, job: Job, data: Dataset, rows: Ints | None, weights: Floats) -> Lists | None:
         """The lists of ``data`` whose labels differ; None if there are none."""
         low, high = np.minimum.reduceat(data.y, data.ptr[:-1]), np.maximum.reduceat(data.y, data.ptr[:-1])
         useful = np.where(high > low, weights, 0.0)
@@ -55,13 +54,13 @@ class Lists:
 class BoostPiece:
     """The lists and the pairs of a piece, and what does not change from round to round."""
 
-    ptr: NDArray[np.int64]
+    ptr: Ints
     lists: Lists | None
     pairs: Objective | None
     """The exponential loss: pairs have the weights D'(u,v) ∝ exp(−(H(u) − H(v))), RankBoost's part."""
     largest: float = 1.0
     """The largest label."""
-    active: NDArray[np.int64] | None = field(default=None, repr=False)
+    active: Ints | None = field(default=None, repr=False)
     """The rows of the documents that have pairs; None for all."""
     bound: Any = field(default=None, repr=False)
     of_weak: Floats | None = field(default=None, repr=False)

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import row_chunks, thread_map
+from topkit.compute import Floats, Floats32, Ints, row_chunks, thread_map
 from topkit.metrics.compiled import Measured
 from topkit.rankers.boosting.borders import borders_in_pieces, borders_of
 from topkit.rankers.boosting.steps import Steps
 from topkit.rankers.pieces import Pieces, Whole
-from topkit.scorers import Floats, Linear, Model
+from topkit.scorers import Linear, Model
 from topkit.scorers.linear import Matrix, row_sum
 
 WEAK = ("threshold", "feature")
@@ -27,7 +27,7 @@ LARGE = 1 << 19
 class HasPtr(Protocol):
     """The state of a piece of boosting."""
 
-    ptr: NDArray[np.int64]
+    ptr: Ints
 
 
 class Pool(Protocol):
@@ -47,7 +47,7 @@ class Pool(Protocol):
         """The values of one weak ranker on documents; faster with what :meth:`bind` returned for them."""
         ...
 
-    def model(self, chosen: NDArray[np.int64], alphas: Floats) -> Model:
+    def model(self, chosen: Ints, alphas: Floats) -> Model:
         """Σ α_t·f_t as a model."""
         ...
 
@@ -79,7 +79,7 @@ class FeaturePool:
         values: Floats = np.where(np.isnan(column), 0.0, column) * self.scale[which]
         return values
 
-    def model(self, chosen: NDArray[np.int64], alphas: Floats) -> Linear:
+    def model(self, chosen: Ints, alphas: Floats) -> Linear:
         weights = np.bincount(chosen, weights=alphas, minlength=self.size).astype(np.float64)
         return Linear(weights * self.scale)
 
@@ -92,7 +92,7 @@ class ThresholdPool:
     """Features × thresholds; NaN where a feature has fewer thresholds."""
 
     @classmethod
-    def of(cls, X: NDArray[np.float32], thresholds: int) -> ThresholdPool:
+    def of(cls, X: Floats32, thresholds: int) -> ThresholdPool:
         """The pool for all training data."""
         borders = np.full((X.shape[1], thresholds), np.nan)
 
@@ -136,9 +136,10 @@ class ThresholdPool:
             above = X[:, feature] > self.borders[feature, threshold]
         else:
             above = bound[feature] > threshold
-        return above.astype(np.float64)
+        votes: Floats = above.astype(np.float64)
+        return votes
 
-    def model(self, chosen: NDArray[np.int64], alphas: Floats) -> Steps:
+    def model(self, chosen: Ints, alphas: Floats) -> Steps:
         feature, threshold = np.divmod(chosen, self.borders.shape[1])
         return Steps(feature.astype(np.int64), self.borders[feature, threshold], alphas)
 

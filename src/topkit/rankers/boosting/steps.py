@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset
-from topkit.scorers import Floats, Parts, ScoreModel
+from topkit.scorers import Parts, ScoreModel
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Steps(ScoreModel):
     """score = Σ_t α_t·1[x_{f_t} > θ_t]; a missing feature is not above any threshold."""
 
     kind: ClassVar[str] = "steps"
-    feature: NDArray[np.int64]
+    feature: Ints
     threshold: Floats
     alpha: Floats
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Floats32, Ints
 from topkit.rankers.clicks.events import Events, Layout
-from topkit.scorers import Floats
 
 NOISES = 4
 """Quadrature points of the Gamma prior of the noise precision; four are within 0.02 of the exact link."""
@@ -46,7 +45,7 @@ class Beliefs:
         variance[: layout.table] = spread**2
         return cls(np.zeros(len(layout)), variance, *noise_prior())
 
-    def after_clicks(self, events: Events, X: NDArray[np.float32]) -> tuple[Beliefs, float]:
+    def after_clicks(self, events: Events, X: Floats32) -> tuple[Beliefs, float]:
         """The beliefs after a pass over events, and the sum of the predictive log-likelihoods."""
         from topkit.rankers.clicks import kernels
 
@@ -57,7 +56,7 @@ class Beliefs:
         )  # fmt: skip
         return posterior, float(likelihood)
 
-    def sums(self, X: NDArray[np.float32], row: NDArray[np.int64], slots: NDArray[np.int64]) -> Floats:
+    def sums(self, X: Floats32, row: Ints, slots: Ints) -> Floats:
         """Mean and variance of s = w·x for each document, two columns."""
         from topkit.rankers.clicks import kernels
 
@@ -74,7 +73,7 @@ class Beliefs:
             total += share * ndtr(mean / np.sqrt(variance + noise))
         return total
 
-    def click_probability(self, events: Events, X: NDArray[np.float32]) -> Floats:
+    def click_probability(self, events: Events, X: Floats32) -> Floats:
         """The probability of a click on each examined document."""
         sums = self.sums(X, events.row, events.slots)
         return self.above(sums[:, 0], sums[:, 1])

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset
-from topkit.scorers import Floats
 
 if TYPE_CHECKING:
     from topkit.rankers.clicks.model import ClickLabel
@@ -35,7 +34,7 @@ def diverse_places(model: ClickLabel, data: Dataset, gain: Floats, utility: Floa
     )
 
 
-def page_scores(data: Dataset, fill: Callable[[slice], NDArray[np.int64]]) -> Floats:
+def page_scores(data: Dataset, fill: Callable[[slice], Ints]) -> Floats:
     """Scores n, n − 1, … 1 down the page of each query; ``fill`` gives the order of its rows."""
     scores = np.empty(len(data))
     for _, rows in data:
@@ -71,9 +70,7 @@ def click_draws(model: ClickLabel, data: Dataset) -> Floats:
     return beliefs.above(sums, private_variance)
 
 
-def fill_page(
-    drawn: Floats, gain: Floats, utility: Floats, mix: float, steepness: float
-) -> NDArray[np.int64]:
+def fill_page(drawn: Floats, gain: Floats, utility: Floats, mix: float, steepness: float) -> Ints:
     """Documents in greedy order: each adds most to (1 − λ)·DCG + λ·U."""
     n = drawn.shape[1]
     left = np.ones(n, np.bool_)

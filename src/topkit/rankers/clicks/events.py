@@ -9,11 +9,10 @@ from typing import ClassVar, Self
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Bools, Ints
 from topkit.data import Dataset, Page
 
-Ints = NDArray[np.int64]
 CHUNK = 2_000
 """Pages converted to arrays at a time: this bounds the memory that a stream needs."""
 
@@ -94,7 +93,7 @@ class Events:
 
     row: Ints
     slots: Ints
-    clicked: NDArray[np.bool_]
+    clicked: Bools
 
     @classmethod
     def of(cls, pages: Iterable[Page], layout: Layout, rows: dict[tuple[str, str], int]) -> Self:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import Dataset, InputError, Run
 from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.model import ClickLabel
 from topkit.rankers.learner import Learner
-from topkit.scorers import Floats
 
 
 def explore(ranker: Learner, data: Dataset, seed: int | np.random.Generator = 0) -> Run:

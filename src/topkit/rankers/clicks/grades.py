@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Floats32, Ints
 from topkit.data import InputError
 from topkit.rankers.clicks.beliefs import Beliefs
-from topkit.scorers import Floats
 
 LARGEST = 30.0
 """If a grade is larger, gains are scaled down: 2^g of a long full order would overflow."""
@@ -37,7 +36,7 @@ class Scale:
         bound = np.concatenate([[-np.inf], middle, [np.inf]])
         return cls(levels, bound, np.concatenate([[0.0], np.full(len(middle), 0.25), [0.0]]))
 
-    def levels_of(self, grades: Floats) -> NDArray[np.int64]:
+    def levels_of(self, grades: Floats) -> Ints:
         """The index of each grade's level, from 0."""
         index = np.searchsorted(self.levels, grades)
         nearest = self.levels[np.minimum(index, len(self.levels) - 1)]
@@ -52,8 +51,8 @@ class Scale:
     def learn(
         self,
         beliefs: Beliefs,
-        X: NDArray[np.float32],
-        slots: NDArray[np.int64],
+        X: Floats32,
+        slots: Ints,
         grades: Floats,
         weights: Floats,
     ) -> tuple[Scale, Beliefs]:

@@ -11,12 +11,9 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Bools, Floats, Floats32, Ints
 from topkit.compute.kernel_options import KERNEL
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROOT_HALF = math.sqrt(0.5)
 ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
@@ -67,7 +64,7 @@ def both_above(a: float, b: float, r: float) -> float:
 
 @njit(**KERNEL, forceinline=True)
 def belief_of(
-    mean: Floats, variance: Floats, X: NDArray[np.float32], row: int, slots: Ints, e: int
+    mean: Floats, variance: Floats, X: Floats32, row: int, slots: Ints, e: int
 ) -> tuple[float, float]:
     """Mean and variance of s for event e with the features X[row] (none if negative)."""
     m, v = 0.0, 0.0
@@ -84,7 +81,7 @@ def belief_of(
 
 @njit(**KERNEL, forceinline=True)
 def update_weights(
-    mean: Floats, variance: Floats, X: NDArray[np.float32], row: int, slots: Ints, e: int, slope: float,
+    mean: Floats, variance: Floats, X: Floats32, row: int, slots: Ints, e: int, slope: float,
     bend: float,
 ) -> None:  # fmt: skip
     """Update the weights of event e by slope = (ln Z)' and bend = −(ln Z)''."""
@@ -105,10 +102,10 @@ def learn_clicks(
     variance: Floats,
     noise: Floats,
     share: Floats,
-    X: NDArray[np.float32],
+    X: Floats32,
     row: Ints,
     slots: Ints,
-    clicked: NDArray[np.bool_],
+    clicked: Bools,
 ) -> float:
     """One pass over examined documents; returns the sum of their predictive log-likelihoods.
 
@@ -189,7 +186,7 @@ def learn_grades(
     bound_variance: Floats,
     noise: Floats,
     share: Floats,
-    X: NDArray[np.float32],
+    X: Floats32,
     slots: Ints,
     level: Ints,
     weight: Floats,
@@ -241,9 +238,7 @@ def learn_grades(
 
 
 @njit(**KERNEL)
-def predict(
-    mean: Floats, variance: Floats, X: NDArray[np.float32], row: Ints, slots: Ints, out: Floats
-) -> None:
+def predict(mean: Floats, variance: Floats, X: Floats32, row: Ints, slots: Ints, out: Floats) -> None:
     """Mean and variance of s for each event."""
     for e in range(len(slots)):
         out[e, 0], out[e, 1] = belief_of(mean, variance, X, row[e], slots, e)

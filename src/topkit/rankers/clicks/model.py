@@ -7,17 +7,17 @@ from typing import Any, ClassVar, Self
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Floats32, Ints
 from topkit.data import Dataset
 from topkit.rankers.clicks.beliefs import Beliefs
 from topkit.rankers.clicks.diversity import diverse_places
 from topkit.rankers.clicks.events import Clicks, Layout, rows_by_name, streamed
 from topkit.rankers.clicks.grades import Scale
 from topkit.rankers.clicks.utility import LearnedUtility, useful_places
-from topkit.scorers import Floats, Parts, Report, ScoreModel, silent
+from topkit.scorers import Parts, Report, ScoreModel, silent
 
-Features = NDArray[np.float32]
+Features = Floats32
 
 
 @dataclass(frozen=True)
@@ -132,13 +132,13 @@ class ClickLabel(ScoreModel):
             return np.zeros((0, self.layout.features), np.float32)
         return np.where(np.isnan(data.X), np.float32(0), data.X)
 
-    def memory_slots(self, data: Dataset) -> NDArray[np.int64]:
+    def memory_slots(self, data: Dataset) -> Ints:
         """The memory weights of each document: of its query, of itself, and of the pair."""
         names = data.names_of_documents()
         weights = [slots for qid, rows in data for slots in self.layout.memories(qid, names[rows].tolist())]
         return np.array(weights, np.int64).reshape(len(data), 3)
 
-    def _click_slots(self, data: Dataset, place: int) -> NDArray[np.int64]:
+    def _click_slots(self, data: Dataset, place: int) -> Ints:
         ends = np.array([self.layout.bias, self.layout.position(place)], np.int64)
         return np.hstack([np.broadcast_to(ends, (len(data), 2)), self.memory_slots(data)])
 

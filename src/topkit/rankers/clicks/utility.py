@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset, InputError, Page
 from topkit.rankers.clicks.diversity import PAGE, click_draws, page_scores
 from topkit.rankers.clicks.grades import LARGEST
-from topkit.scorers import Floats
 
 if TYPE_CHECKING:
     from topkit.rankers.clicks.model import ClickLabel
@@ -104,9 +103,7 @@ def useful_places(
     return page_scores(data, lambda rows: fill_useful_page(drawn[:, rows], gain[rows], alone[rows], utility))
 
 
-def fill_useful_page(
-    drawn: Floats, gain: Floats, alone: Floats, utility: LearnedUtility
-) -> NDArray[np.int64]:
+def fill_useful_page(drawn: Floats, gain: Floats, alone: Floats, utility: LearnedUtility) -> Ints:
     """Documents in greedy order: each adds most to the expected utility of the page so far.
 
     ``drawn`` is P(click | w) for draws of the weights × documents. The click of a candidate is integrated

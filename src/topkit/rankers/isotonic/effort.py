@@ -10,15 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import over_queries, thread_map
+from topkit.compute import Floats, Ints, over_queries, thread_map
 from topkit.losses import Preferences
 from topkit.losses.sorted_labels import sorted_ties
 from topkit.rankers.isotonic.least_change import Change, Constraints, constrained_change, tied_grades
-from topkit.scorers import Floats, Job
+from topkit.scorers import Job
 
-Ints = NDArray[np.int64]
 Efforts = tuple[Floats, Floats, Floats]
 """Effort of each query, target change of each document, and weight of each document."""
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.compute.kernel_options import KERNEL
 from topkit.metrics.compiled.kernels import falling_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_STEPS = 200
 """Newton steps for the slack; about a dozen are usual, as each is a Newton step or halves the bracket."""
@@ -43,6 +40,41 @@ def pool(values: Floats, fitted: Floats, starts: Ints) -> int:
 
 
 @njit(**KERNEL)
+def rising_order(scores: Floats, rows: Ints, ends: Ints, a: int, n: int) -> Ints:
+    """The rows of the query of rows a:a+n by rising grade, and within a grade by rising score."""
+    order, within, falling = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    start = 0
+    while start < n:
+        size = ends[a + start] - a - start
+        for i in range(size):
+            falling[i] = -scores[rows[a + start + i]]
+        falling_order(falling[:size], within[:size])
+        for i in range(size):
+            order[start + i] = rows[a + start + within[i]]
+        start += size
+    return order
+
+
+@njit(**KERNEL)
+def objective_slope(
+    value: Floats, fitted: Floats, g: Floats, starts: Ints, blocks: int, cost: float, zeta: float
+) -> tuple[float, float, float]:
+    """ψ(ζ), the sum of the absolute values of its terms, and its own slope; ``cost`` is λn."""
+    psi, size, slope = cost * zeta, cost * zeta, cost
+    for b in range(blocks):
+        mean = 0.0
+        for i in range(starts[b], starts[b + 1]):
+            mean += g[i]
+        mean /= starts[b + 1] - starts[b]
+        for i in range(starts[b], starts[b + 1]):
+            part = (value[i] - fitted[i]) * g[i]
+            psi += part
+            size += abs(part)
+            slope += (g[i] - mean) ** 2
+    return psi, size, slope
+
+
+@njit(**KERNEL)
 def graded_change(
     scores: Floats,
     grades: Floats,
@@ -66,18 +98,10 @@ def graded_change(
     """
     for q in range(first, last):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
-        order, within, falling = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+        order = rising_order(scores, rows, ends, a, n)
         s, g = np.empty(n), np.empty(n)
-        start = 0
-        while start < n:  # the documents of each grade by rising score
-            size = ends[a + start] - a - start
-            for i in range(size):
-                falling[i] = -scores[rows[a + start + i]]
-            falling_order(falling[:size], within[:size])
-            for i in range(size):
-                row = rows[a + start + within[i]]
-                order[start + i], s[start + i], g[start + i] = row, scores[row], grades[row]
-            start += size
+        for i in range(n):
+            s[i], g[i] = scores[order[i]], grades[order[i]]
         value, fitted, starts = np.empty(n), np.empty(n), np.empty(n + 1, np.int64)
         low, high, at = 0.0, np.inf, 0.0
         for _ in range(MOST_STEPS):
@@ -86,17 +110,7 @@ def graded_change(
             blocks = pool(value, fitted, starts)
             if slack == np.inf:
                 break
-            psi, size, slope = slack * n * at, slack * n * at, slack * n
-            for b in range(blocks):
-                mean = 0.0
-                for i in range(starts[b], starts[b + 1]):
-                    mean += g[i]
-                mean /= starts[b + 1] - starts[b]
-                for i in range(starts[b], starts[b + 1]):
-                    part = (value[i] - fitted[i]) * g[i]
-                    psi += part
-                    size += abs(part)
-                    slope += (g[i] - mean) ** 2
+            psi, size, slope = objective_slope(value, fitted, g, starts, blocks, slack * n, at)
             if abs(psi) <= 1e-14 * size:
                 break
             if psi > 0:

@@ -12,13 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from topkit.compute import Floats, Ints
 from topkit.data import InputError
 from topkit.losses.sorted_labels import sorted_ties
-from topkit.scorers import Floats
 
-Ints = NDArray[np.int64]
 TOLERANCE = 1e-10
 """A constraint that is violated by less counts as satisfied: the solver is not more precise."""
 

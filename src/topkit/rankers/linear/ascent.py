@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, one_blas_thread, thread_map
+from topkit.compute import Floats, Trace, one_blas_thread, thread_map
 from topkit.data.settings import Setting, check_fields
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.linear.climb import MOST_CROSSINGS, ClimbPiece, Path, TotalClimb, room_of
 from topkit.rankers.pieces import InPieces, Pieces
-from topkit.scorers import Floats, Job, Linear
+from topkit.scorers import Job, Linear
 
 FIRST_STEP = 0.05
 """The first step of a weight, relative to its size; as in RankLib."""

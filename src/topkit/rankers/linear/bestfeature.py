@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, thread_map
+from topkit.compute import Floats, Trace, thread_map
 from topkit.metrics.compiled import Measured, worst_ties
-from topkit.scorers import Floats, Job, Linear
+from topkit.scorers import Job, Linear
 from topkit.scorers.model import filled
 
 

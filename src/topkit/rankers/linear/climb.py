@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Bools, Floats, Floats32, Ints, Ints32
 from topkit.metrics.compiled import FastMeasure, Measured
 from topkit.rankers.pieces import Pieces
-from topkit.scorers import Floats
 from topkit.scorers.linear import Matrix, products
 
 EXACT = "discounted_sum"
@@ -20,7 +19,7 @@ MOST_CROSSINGS = 1 << 24
 NARROW = 1e-12
 """Intervals and gains below this are rounding errors."""
 
-Columns = NDArray[np.float32]
+Columns = Floats32
 Crossings = tuple[list[Floats], list[Floats]]
 """The steps at which the weighted sum of the metric changes, and the changes; one array per piece."""
 
@@ -53,7 +52,7 @@ class FastClimb:
     piece: ClimbPiece
     fast: FastMeasure
     scores: Floats
-    order: NDArray[np.int32]
+    order: Ints32
     values: Floats
 
     @property
@@ -126,7 +125,7 @@ class ClimbPiece:
     """Features × documents."""
     weights: Floats
     """The weight of each query."""
-    movable: list[NDArray[np.int64]] = field(repr=False)
+    movable: list[Ints] = field(repr=False)
     """For each feature, the queries whose metric it can change."""
     room: int
     """Upper limit of the number of crossings: relevant documents times documents of their query."""
@@ -148,7 +147,7 @@ class ClimbPiece:
         return cls(measured, columns, weights, movable, int((relevant * data.lengths)[open_queries].sum()))
 
     @property
-    def ptr(self) -> NDArray[np.int64]:
+    def ptr(self) -> Ints:
         return self.measured.data.ptr
 
     def start(self, scores: Floats) -> Climb:
@@ -239,9 +238,8 @@ class TotalClimb:
         if not self.exact:
             return None
         times, changes = self.pieces.total(crossing_lists, self.path, feature)
-        step = best_interval(
-            *(np.concatenate(x) if len(x) > 1 else x[0] for x in (times, changes)), self.weight
-        )
+        at, change = (np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in (times, changes))
+        step = best_interval(at, change, self.weight)
         return step if step != 0.0 and self.gain(feature, step)[0] > NARROW else 0.0
 
 
@@ -269,8 +267,8 @@ def best_interval(times: Floats, changes: Floats, weight: float) -> float:
     return float(edges[widest] + edges[widest + 1]) / 2
 
 
-def _wide(edges: Floats, intervals: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _wide(edges: Floats, intervals: Ints) -> Bools:
     """Whether intervals are wider than rounding errors."""
     low, high = edges[intervals], edges[intervals + 1]
-    wide: NDArray[np.bool_] = high - low > NARROW * np.maximum(1.0, np.abs(high))
+    wide: Bools = high - low > NARROW * np.maximum(1.0, np.abs(high))
     return wide

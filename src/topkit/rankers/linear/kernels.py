@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Floats32, Ints
 from topkit.compute.kernel_options import KERNEL
 from topkit.metrics.compiled.kernels import falling_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEW = 24
 """Up to this many values are kept in order by insertion."""
@@ -113,7 +110,7 @@ def largest_values(values: Floats, keep: int, order: Ints, kept: Floats) -> int:
 @njit(**KERNEL, error_model="numpy")
 def crossings(
     scores: Floats,
-    column: NDArray[np.float32],
+    column: Floats32,
     gain: Floats,
     discount: Floats,
     ptr: Ints,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset, InputError
-from topkit.scorers import Floats
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Margins:
 
     edges: Floats
     """Edges of the bins: one more than the number of bins."""
-    counts: NDArray[np.int64]
+    counts: Ints
     deviation: float
     """Root mean square of the margins: the unit of ``edges``."""
     wrong: float

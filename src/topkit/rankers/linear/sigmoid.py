@@ -8,13 +8,13 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from topkit.compute import Report, Trace, one_blas_thread, silent
+from topkit.compute import Floats, Report, Trace, one_blas_thread, silent
 from topkit.data import Dataset, InputError
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.losses import Objective, loss
 from topkit.rankers.by_name import ranker as ranker_named
 from topkit.rankers.learner import Learner
-from topkit.scorers import Floats, Job, Linear
+from topkit.scorers import Job, Linear
 from topkit.scorers.model import filled
 
 FIRST_STEP = 0.05

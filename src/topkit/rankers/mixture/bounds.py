@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.metrics.conventions import CONVENTIONS, discounts
-from topkit.scorers import Floats
 
 
 class DivergenceBound(NamedTuple):

@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import one_blas_thread
+from topkit.compute import Floats, Ints, one_blas_thread
 from topkit.data import Dataset, InputError
 from topkit.metrics import ideal_dcg
 from topkit.rankers.mixture.heads import Head, sigmoid_shares
 from topkit.rankers.mixture.regressions import REGRESSIONS, Regression, minimise
 from topkit.rankers.mixture.targets import TARGETS, Target, Truth
-from topkit.scorers import Floats
-
-Ints = NDArray[np.int64]
 
 IDEAL_DEPTH = 10
 """Depth of the ideal DCG that gains are divided by, as published."""

@@ -12,13 +12,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import row_chunks, thread_map
-from topkit.scorers import Floats
+from topkit.compute import Floats, Ints, row_chunks, thread_map
 from topkit.scorers.model import row_products
-
-Ints = NDArray[np.int64]
 
 DEGREE = 4
 """The highest degree of a polynomial; lower degrees are padded with zeros, so that all can be summed."""

@@ -6,19 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Bools, Floats, Trace
 from topkit.metrics.compiled import Measured
 from topkit.rankers.classes import Classes
 from topkit.rankers.mixture.calibration import calibrate, truth_of
 from topkit.rankers.mixture.mixture import Member, Mixture, Source
 from topkit.rankers.mixture.split import CalibrationSplit
 from topkit.rankers.mixture.weights import VARIANTS, best_strength, exponential_weights
-from topkit.scorers import Floats, Linear, Model
-
-Chosen = NDArray[np.bool_]
-"""Which members take part."""
+from topkit.scorers import Linear, Model
 
 
 @dataclass(frozen=True)
@@ -60,12 +56,12 @@ class Measurement:
         ]
         return replace(self.mixture, members=tuple(members), strength=strength)
 
-    def _best_weights(self, measures: Floats, parts: Sequence[Chosen]) -> tuple[Floats, float]:
+    def _best_weights(self, measures: Floats, parts: Sequence[Bools]) -> tuple[Floats, float]:
         """Weights and c of the part of the members that mixes best; the first of equals."""
         best, best_value = (np.zeros(len(measures)), 0.0), -np.inf
         for part in parts:
 
-            def judge(strength: float, part: Chosen = part) -> float:
+            def judge(strength: float, part: Bools = part) -> float:
                 return self.measured.mean(exponential_weights(measures, part, strength) @ self.scores)
 
             strength, value = best_strength(judge)
@@ -73,7 +69,7 @@ class Measurement:
                 best, best_value = (exponential_weights(measures, part, strength), strength), value
         return best
 
-    def _stages(self) -> list[Chosen]:
+    def _stages(self) -> list[Bools]:
         """For each number of rounds: the boosted members after that many rounds, and all other members.
 
         A classifier that stopped earlier takes part with its last stage.

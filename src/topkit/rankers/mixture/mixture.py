@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from topkit.compute import over_queries
+from topkit.compute import Floats, over_queries
 from topkit.data import Dataset, InputError, normalise
 from topkit.data.normalise import NORMALISATIONS
 from topkit.rankers.mixture.heads import Head, check_numbers, mixed_gain
 from topkit.rankers.mixture.staged import RankerScores, Staged
 from topkit.rankers.mixture.table import member_table
 from topkit.rankers.names import MODELS
-from topkit.scorers import Floats, Parts, ScoreModel
+from topkit.scorers import Parts, ScoreModel
 
 
 @dataclass(frozen=True)

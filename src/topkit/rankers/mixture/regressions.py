@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.rankers.mixture.heads import DEGREE, HIDDEN, Head, monomial_values, monomials
-from topkit.scorers import Floats
 
 SHRINK = 1e-4
 """Penalty on the weights of standardised scores: too small to matter unless scores are collinear."""

@@ -6,15 +6,13 @@ import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset
 from topkit.data.normalise import RAW, with_form
 from topkit.metrics.compiled import worst_ties
 from topkit.rankers.classes import Classes, grades_of
-from topkit.scorers import Floats, Job
-
-Ints = NDArray[np.int64]
+from topkit.scorers import Job
 
 FEWEST_QUERIES = 5
 """With fewer queries, none are held back: all of them train and calibrate."""

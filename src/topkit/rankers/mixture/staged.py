@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from topkit.compute import Floats
 from topkit.data import Dataset
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Parts
 
 
 class Staged(ABC):

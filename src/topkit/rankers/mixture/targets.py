@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses import Objective, loss
 from topkit.metrics import ideal_dcg
-from topkit.scorers import Floats
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Bools, Floats
 from topkit.rankers.mixture.heads import Head
-from topkit.scorers import Floats
 from topkit.scorers.linear import best_place
 
 STRENGTHS = tuple(float(c) for c in range(0, 201, 10))
@@ -37,7 +36,7 @@ VARIANTS: dict[str, Variant] = {
 
 
 def exponential_weights(
-    measures: Floats, included: NDArray[np.bool_], strength: float, only_best: bool = False
+    measures: Floats, included: Bools, strength: float, only_best: bool = False
 ) -> Floats:
     """Weights ∝ exp(c·measure) of the included members, summing to 1; ``only_best`` gives one member all.
 

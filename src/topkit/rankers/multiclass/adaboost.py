@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Floats32, Ints, Ints32, Trace
 from topkit.data import Dataset
 from topkit.rankers.boosting.pools import ThresholdPool
 from topkit.rankers.multiclass.bandit import DRAWS, LARGEST_EDGE, Bandit
 from topkit.rankers.multiclass.boosted import Boosted, BoostedProducts, BoostedTrees, rounded_down
-from topkit.scorers import Floats, Report, silent
-
-Ints = NDArray[np.int64]
+from topkit.scorers import Report, silent
 
 FORMS = ("tree", "product")
 """Forms of base classifiers."""
@@ -52,7 +50,7 @@ class Binned(NamedTuple):
     """Features × thresholds; NaN where a feature has fewer thresholds."""
 
     @classmethod
-    def of(cls, X: NDArray[np.float32]) -> Binned:
+    def of(cls, X: Floats32) -> Binned:
         pool = ThresholdPool.of(X, THRESHOLDS)
         return cls(pool.bind(X), pool.borders)
 
@@ -121,13 +119,13 @@ def _sizes(pool: Binned) -> Ints:
 
 def _first_edges(pool: Binned, signed: Floats) -> Floats:
     """The edge of each feature's best threshold under the starting weights."""
-    from topkit.rankers.multiclass import kernels
+    from topkit.rankers.multiclass.kernels import growing
 
     rows, ones = np.arange(len(signed)), np.ones(len(signed))
     sums = np.empty((THRESHOLDS + 2, signed.shape[1] + 1))
     return np.array(
         [
-            kernels.best_cut(bins, size, signed, ones, rows, 0, len(rows), sums)[0]
+            growing.best_cut(bins, size, signed, ones, rows, 0, len(rows), sums)[0]
             for bins, size in zip(pool.bins, _sizes(pool), strict=True)
         ]
     )
@@ -150,9 +148,9 @@ class _TreeGrower:
 
     def grow(self, signed: Floats, reach: Floats, chances: Floats) -> float:
         """Grow the tree of this round; its edge."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels import growing
 
-        edge, self.count = kernels.grow_tree(
+        edge, self.count = growing.grow_tree(
             self.pool.bins, self.sizes, signed, self.leaves, reach, chances, self.rows, self.nodes,
             self.bounds, self.votes,
         )  # fmt: skip
@@ -164,9 +162,9 @@ class _TreeGrower:
 
     def reweigh(self, signed: Floats, alpha: float) -> float:
         """Multiply the weights by exp(−α·y·h) and normalise them; the factor of the loss."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels.weights import update_by_leaves
 
-        total = kernels.update_by_leaves(signed, self.rows, self.bounds, self.votes, self.count, alpha)
+        total = update_by_leaves(signed, self.rows, self.bounds, self.votes, self.count, alpha)
         signed /= total
         return float(total)
 
@@ -211,9 +209,9 @@ class _ProductGrower:
 
     def grow(self, signed: Floats, reach: Floats, chances: Floats) -> float:
         """Grow the product of this round; its edge."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels import growing
 
-        edge, self.count = kernels.grow_product(
+        edge, self.count = growing.grow_product(
             self.pool.bins, self.sizes, signed, self.terms, reach, chances, CYCLES, self.nodes, self.parity
         )
         self.vote[:] = np.where(self.parity @ signed >= 0, 1, -1)
@@ -225,9 +223,9 @@ class _ProductGrower:
 
     def reweigh(self, signed: Floats, alpha: float) -> float:
         """Multiply the weights by exp(−α·y·h) and normalise them; the factor of the loss."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels.weights import update_by_parity
 
-        total = kernels.update_by_parity(signed, self.parity, self.vote, alpha)
+        total = update_by_parity(signed, self.parity, self.vote, alpha)
         signed /= total
         return float(total)
 
@@ -248,6 +246,6 @@ class _ProductGrower:
         )
 
 
-def _comparisons(nodes: Ints, pool: Binned) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def _comparisons(nodes: Ints, pool: Binned) -> tuple[Ints32, Floats32]:
     """The feature and the threshold of each node."""
     return nodes[:, 0].astype(np.int32), rounded_down(pool.borders[nodes[:, 0], nodes[:, 1]])

@@ -6,11 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.scorers import Floats
-
-Ints = NDArray[np.int64]
+from topkit.compute import Floats, Ints
 
 EXPLORE = 0.05
 """Share of the draws that are uniformly random, so that every feature keeps being tried."""
@@ -43,17 +40,17 @@ class Bandit:
 
     def reach(self) -> Floats:
         """Cumulative probabilities of the features."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels.bandit import arm_reach
 
-        probabilities: Floats = kernels.arm_reach(self.pull, EXPLORE)
+        probabilities: Floats = arm_reach(self.pull, EXPLORE)
         return probabilities
 
     def learn(self, features: Ints, edge: float) -> None:
         """Reward the features of a round with this edge."""
-        from topkit.rankers.multiclass import kernels
+        from topkit.rankers.multiclass.kernels.bandit import reward_arms
 
         reward = LEARN * reward_of(edge) / self.unit
-        self.last = kernels.reward_arms(self.pull, self.follows, features, len(features), reward, self.last)
+        self.last = reward_arms(self.pull, self.follows, features, len(features), reward, self.last)
 
 
 def reward_of(edge: float) -> float:

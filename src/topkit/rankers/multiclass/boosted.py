@@ -8,16 +8,14 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import row_chunks, thread_map
+from topkit.compute import Floats, Floats32, Ints, Ints32, row_chunks, thread_map
 from topkit.data import Dataset, InputError
 from topkit.rankers.mixture.staged import Staged
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Parts
 
-Int32 = NDArray[np.int32]
-Float32 = NDArray[np.float32]
-Ints = NDArray[np.int64]
+Int32 = Ints32
+Float32 = Floats32
 
 ROWS_PER_THREAD = 1 << 12
 """Documents that justify a thread; each goes through every tree."""
@@ -117,7 +115,7 @@ class BoostedTrees(Boosted):
         return len(self.root)
 
     def _outputs_of_rows(self, X: Float32, stages: Ints, first: int, last: int, out: Floats) -> None:
-        from topkit.rankers.multiclass.outputs.kernels import tree_outputs
+        from topkit.rankers.multiclass.kernels.outputs import tree_outputs
 
         tree = (self.feature, self.threshold, self.children, self.root, self.values)
         tree_outputs(X, *tree, stages, first, last, out)
@@ -159,7 +157,7 @@ class BoostedProducts(Boosted):
         return len(self.values)
 
     def _outputs_of_rows(self, X: Float32, stages: Ints, first: int, last: int, out: Floats) -> None:
-        from topkit.rankers.multiclass.outputs.kernels import product_outputs
+        from topkit.rankers.multiclass.kernels.outputs import product_outputs
 
         product_outputs(X, self.feature, self.threshold, self.bounds, self.values, stages, first, last, out)
 

@@ -8,17 +8,14 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Ints, Trace
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.metrics.compiled import Measured, worst_ties
 from topkit.rankers.classes import Classes, grades_of
-from topkit.scorers import Floats, Job, Linear, Model, Parts, ScoreModel, Trees
+from topkit.scorers import Job, Linear, Model, Parts, ScoreModel, Trees
 from topkit.scorers.trees import threads_for
-
-Ints = NDArray[np.int64]
 
 POSTERIORS = ("label", "above")
 """Estimated probabilities: p(label), or p(label > ℓ) for each ℓ."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.compute.kernel_options import KERNEL
-
-Floats = NDArray[np.float64]
 
 
 @njit(**KERNEL)

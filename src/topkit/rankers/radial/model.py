@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import row_chunks, thread_map
+from topkit.compute import Floats, Floats32, row_chunks, thread_map
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span
-from topkit.scorers import Floats, Job, Parts, ScoreModel
+from topkit.scorers import Job, Parts, ScoreModel
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0)
 """γ times the number of features, tried on validation data: from nearly linear to local."""
@@ -39,7 +38,7 @@ class Scale:
     spread: Floats
 
     @classmethod
-    def of(cls, X: NDArray[np.float32]) -> Scale:
+    def of(cls, X: Floats32) -> Scale:
         """The scale of training features; a constant feature has a spread of 1."""
         known = ~np.isnan(X)
         count = np.maximum(known.sum(axis=0), 1)
@@ -48,7 +47,7 @@ class Scale:
         deviation = np.sqrt((np.square(wide - centre) * known).sum(axis=0) / count)
         return cls(centre, np.where(deviation > 0, deviation, 1.0))
 
-    def __call__(self, X: NDArray[np.float32]) -> Floats:
+    def __call__(self, X: Floats32) -> Floats:
         """Standardised features."""
         standardised = (X.astype(np.float64) - self.centre) / self.spread
         return np.ascontiguousarray(np.nan_to_num(standardised, copy=False, nan=0.0))

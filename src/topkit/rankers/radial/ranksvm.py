@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, one_blas_thread
+from topkit.compute import Floats, Trace, one_blas_thread
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.pairs import PairSet, PairTop
@@ -15,7 +15,7 @@ from topkit.rankers.radial.model import Gamma, RadialKernel, Scale, gammas_to_tr
 from topkit.rankers.svm.pairs import LOSSES
 from topkit.rankers.svm.path import COST, MaxSteps
 from topkit.rankers.svm.ranksvm import RankSVM
-from topkit.scorers import Floats, Job
+from topkit.scorers import Job
 
 SMALLEST_SHARE = 1e-7
 """Eigenvalues of the kernel below this share of the largest are dropped: features are 32-bit numbers."""

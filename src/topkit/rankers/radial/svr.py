@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, one_blas_thread, require
+from topkit.compute import Floats, Trace, one_blas_thread, require
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.classes import grades_of
 from topkit.rankers.radial.model import Gamma, RadialKernel, Scale, gammas_to_try, nothing_learned
-from topkit.scorers import Floats, Job
+from topkit.scorers import Job
 
 COSTS = (1.0, 0.1)
 """C of irrelevant documents, tried on validation data; the first is the default."""

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import over_queries
+from topkit.compute import Floats, Ints, over_queries
 from topkit.data import Dataset
 from topkit.rankers.sortnet.sorting import Compare, canonical_order, cyclic_share, merge_sort
-from topkit.scorers import Floats, OrderModel, Parts
+from topkit.scorers import OrderModel, Parts
 from topkit.scorers.model import filled
 
-Ints = NDArray[np.int64]
 ARRAYS = ("v", "v_dual", "b", "w", "w_dual")
 """The arrays of a comparator, in a file and in a vector."""
 

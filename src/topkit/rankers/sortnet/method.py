@@ -6,17 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Trace, one_blas_thread
+from topkit.compute import Floats, Ints, Trace, one_blas_thread
 from topkit.data import Dataset
 from topkit.data.settings import Setting, check_fields
 from topkit.rankers.sortnet.comparator import Comparator, Pairs
 from topkit.rankers.sortnet.sorting import canonical_order, merge_sort
-from topkit.scorers import Floats, Job
+from topkit.scorers import Job
 from topkit.scorers.model import filled
-
-Ints = NDArray[np.int64]
 
 
 @dataclass

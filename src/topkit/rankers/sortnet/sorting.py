@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from topkit.compute import Floats, Ints
+
 Compare = Callable[[Ints, Ints], Floats]
 """(rows, rows) → above 0 where the first of a pair is preferred, below 0 where the second is, 0 for a tie."""
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from topkit.compute import Trace
-from topkit.scorers import Floats
+from topkit.compute import Floats, Trace
 
 Risk = Callable[[Floats], tuple[float, Floats]]
 """Weights → value and subgradient of a convex loss that is not negative."""

@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.losses import loss
 from topkit.rankers.orders import drawn_job
 from topkit.rankers.pairs import Beta, Margin, TopSize
 from topkit.rankers.svm.path import QueryLoss, QuerySVM
 from topkit.rankers.svm.precision import cuts_of_top
-from topkit.scorers import Floats, Job
+from topkit.scorers import Job
 
 
 @dataclass(frozen=True)

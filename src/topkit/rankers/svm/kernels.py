@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Bools, Floats, Ints
 from topkit.compute.kernel_options import KERNEL
 from topkit.losses.pairwise import ListedPairs
 from topkit.metrics.compiled.kernels import falling_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @njit(**KERNEL)
@@ -136,7 +133,7 @@ def worst_interleaving(good: Floats, bad: Floats, above: Ints) -> None:
 @njit(**KERNEL)
 def average_precision_hinge(
     scores: Floats,
-    relevant: NDArray[np.bool_],
+    relevant: Bools,
     ptr: Ints,
     first: int,
     last: int,

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.rankers.pieces import Pieces, score_sums
 from topkit.rankers.svm.pairs import hessian_sums
-from topkit.scorers import Floats
 
 Product = Callable[[Floats], Floats]
 

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import over_queries
+from topkit.compute import Floats, Ints, over_queries
 from topkit.losses import Objective, Preferences
 from topkit.losses.pairwise import PairSet, pair_set
 from topkit.rankers.pairs import pair_objective
-from topkit.scorers import Floats, Job
+from topkit.scorers import Job
 from topkit.scorers.linear import Matrix, products, row_sum
 
 LOSSES = ("squared-hinge", "hinge")
@@ -26,7 +25,7 @@ class Pairs:
     objective: Objective
     count: float
     """Weighted number of pairs: the value of either hinge at equal scores."""
-    level: NDArray[np.int64]
+    level: Ints
     """The rank of each document's label in its query, 0 for the best."""
     up: Floats
     """The weight of each document as the better member of a pair."""
@@ -101,7 +100,7 @@ def hessian_sums(pairs: Pairs, X: Matrix, w: Floats, direction: Floats) -> Float
     return row_sum(X, pairs.latest[1](products(X, direction)))
 
 
-def levels_and_shares(pairs: PairSet, ptr: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats, Floats]:
+def levels_and_shares(pairs: PairSet, ptr: Ints) -> tuple[Ints, Floats, Floats]:
     """For each row: the level of its label (0 is best), and its weights as better and as worse member."""
     lengths = np.diff(ptr)
     start = np.repeat(ptr[:-1], lengths)

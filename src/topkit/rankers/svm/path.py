@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from topkit.compute import Trace, one_blas_thread
+from topkit.compute import Floats, Trace, one_blas_thread
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.pieces import InPieces, Pieces, score_sums
 from topkit.rankers.svm.bundle import Planes, cutting_planes
-from topkit.scorers import Floats, Job, Linear
+from topkit.scorers import Job, Linear
 from topkit.scorers.linear import Matrix
 
 PAIR_STRENGTHS = tuple(10.0 ** np.arange(0.0, 6.0, 0.5))

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import over_queries
+from topkit.compute import Bools, Floats, Ints, over_queries
 from topkit.data import Dataset
 from topkit.losses.focused import top_rows
-from topkit.scorers import Floats
 
 
 @dataclass(frozen=True)
@@ -20,9 +18,9 @@ class PrecisionTasks:
     Lists may share rows: FocusedSVM cuts one list at several places.
     """
 
-    rows: NDArray[np.int64]
-    relevant: NDArray[np.bool_]
-    ptr: NDArray[np.int64]
+    rows: Ints
+    relevant: Bools
+    ptr: Ints
     weights: Floats
 
     def per_list(self, scores: Floats) -> tuple[Floats, Floats]:
@@ -57,7 +55,7 @@ def whole_lists(data: Dataset, weights: Floats, rel: float, k: int) -> Precision
     The labels of a full order do not express relevance; there the first k are relevant, but at most half of
     the list.
     """
-    least: NDArray[np.float64] | float = rel
+    least: Floats | float = rel
     if data.truth.kind == "order":
         half = np.minimum(k, (data.lengths + 1) // 2)
         least = np.repeat(data.lengths - half + 1, data.lengths).astype(np.float64)
@@ -67,7 +65,7 @@ def whole_lists(data: Dataset, weights: Floats, rel: float, k: int) -> Precision
     return PrecisionTasks(np.arange(len(data)), relevant, data.ptr, np.where(useful, weights, 0.0))
 
 
-def cuts_of_top(data: Dataset, k: int) -> tuple[PrecisionTasks, NDArray[np.int64]]:
+def cuts_of_top(data: Dataset, k: int) -> tuple[PrecisionTasks, Ints]:
     """The top k of each query, once for every cut of its order; documents above the cut are relevant.
 
     The weights of a query's cuts sum to 1. A cut never separates equal labels, so a total order of k

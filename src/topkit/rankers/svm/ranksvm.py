@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.rankers.pairs import PairSet, PairTop
 from topkit.rankers.pieces import InPieces, Pieces
@@ -20,7 +20,7 @@ from topkit.rankers.svm.path import (
     cutting_plane_fit,
     strengths_of,
 )
-from topkit.scorers import Floats, Job, Linear
+from topkit.scorers import Job, Linear
 
 NEWTON_SHARE = 1e-4
 """Newton's tolerance relative to the setting: it converges so fast that stopping early saves nothing."""

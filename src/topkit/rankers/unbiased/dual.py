@@ -7,7 +7,7 @@ import numpy as np
 from topkit.clicks.log import ClickLog
 from topkit.clicks.pairs import Pairs, totals
 from topkit.clicks.propensities import Propensities
-from topkit.scorers import Floats
+from topkit.compute import Floats
 
 STEPS = 200
 """Steps of expectation–maximisation per round."""

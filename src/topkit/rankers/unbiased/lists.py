@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.pairs import totals
+from topkit.compute import Floats, Ints
 from topkit.data import InputError
 from topkit.losses import Loss, Objective
 from topkit.losses.preferences import concatenated_ranges
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ class ListObjective:
         size = len(self)
         return value, totals(self.rows, gradient, size), totals(self.rows, curvature, size)
 
-    def select(self, queries: NDArray[np.int64]) -> ListObjective:
+    def select(self, queries: Ints) -> ListObjective:
         """The lists of some of the queries, with their documents numbered anew."""
         chosen, list_ptr = concatenated_ranges(self.list_ptr, queries)
         rows, _ = concatenated_ranges(self.lists.ptr, chosen)

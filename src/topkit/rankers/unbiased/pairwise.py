@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
-from topkit.clicks.pairs import Ints, Pairs, totals
+from topkit.clicks.pairs import Pairs, totals
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset, InputError
 from topkit.losses import Loss
 from topkit.rankers.unbiased.lists import ListObjective, pair_lists
-from topkit.scorers import Floats, Job
+from topkit.scorers import Job
 
 SMALLEST = 1e-3
 """Smallest bias of a position, so that weights stay finite."""
@@ -92,5 +92,5 @@ def _relative(values: Floats) -> Floats:
     return relative
 
 
-def _places(log: ClickLog) -> NDArray[np.int64]:
+def _places(log: ClickLog) -> Ints:
     return np.arange(len(log.pair)) - np.repeat(log.bounds[:-1], np.diff(log.bounds))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from topkit.clicks.relevance import Sums, relevance
-from topkit.compute import one_blas_thread
+from topkit.compute import Floats, one_blas_thread
 from topkit.data import Dataset
-from topkit.scorers import Floats
 from topkit.scorers.model import filled
 
 PENALTY = 1.0

@@ -12,7 +12,7 @@ from topkit.clicks import ClickLog
 from topkit.clicks.pairs import Pairs, totals
 from topkit.clicks.propensities import Propensities, estimate_propensities
 from topkit.clicks.relevance import RELEVANCE, Sums, relevance
-from topkit.compute import Trace
+from topkit.compute import Floats, Trace
 from topkit.data import Dataset, InputError
 from topkit.data.settings import Setting, check_fields
 from topkit.losses import Loss
@@ -20,7 +20,7 @@ from topkit.rankers.unbiased.dual import dual_propensities
 from topkit.rankers.unbiased.lists import ListObjective, clicked_lists
 from topkit.rankers.unbiased.pairwise import DebiasedPairs
 from topkit.rankers.unbiased.regression import predicted_relevance
-from topkit.scorers import Floats, Job, Model, ScoreModel, Scorer
+from topkit.scorers import Job, Model, ScoreModel, Scorer
 
 ESTIMATORS = (*RELEVANCE, "dual", "pairwise")
 """How clicks are corrected; see :class:`UnbiasedClicks`."""

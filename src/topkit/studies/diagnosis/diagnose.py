@@ -9,14 +9,13 @@ from os import PathLike
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Report, silent
 from topkit.data import Dataset
 from topkit.metrics import Convention, compare, evaluate
 from topkit.metrics import convention as convention_named
 from topkit.metrics import metric as metric_named
 from topkit.rankers import Ranker
 from topkit.reporting.tables import Table
-from topkit.scorers import Floats
 from topkit.studies.diagnosis.groups import group_table
 from topkit.studies.diagnosis.result import Diagnosis, Move, QueryChange, Shares
 from topkit.studies.diagnosis.sides import Side, help_by_margin, help_by_shuffling

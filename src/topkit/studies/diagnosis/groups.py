@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.metrics.significance import paired_t
 from topkit.reporting.tables import Table, Value
-from topkit.scorers import Floats
 
 MOST_GROUPS = 4
 """Groups of one kind: more would have too few queries each."""

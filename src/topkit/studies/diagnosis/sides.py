@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.compute import Report, silent
+from topkit.compute import Floats, Report, silent
 from topkit.data import Dataset, InputError, read_scores
 from topkit.metrics import evaluate, metric, ranked_order
 from topkit.metrics.conventions import Convention
 from topkit.rankers import Learner, Ranker, load_ranker
 from topkit.rankers.importance import centred, shuffled_rows, with_shuffled
-from topkit.scorers import Floats
 
 System = Ranker | ArrayLike | str | PathLike[str]
 """A fitted ranker, scores, or the path of a model or score file."""

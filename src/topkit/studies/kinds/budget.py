@@ -15,10 +15,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.data.truth import GRADED, Truth
 from topkit.rankers import ranker
-from topkit.studies.assessors import Floats, Noise, calibrated, labels_of
+from topkit.studies.assessors import Noise, calibrated, labels_of
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import fit_cell, turns
 from topkit.studies.full_orders import check_full_orders, training_relevance

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError, Page, read_pages
 from topkit.data.settings import Setting
 from topkit.metrics.significance import paired_t
@@ -24,8 +24,6 @@ from topkit.studies.parts import Paragraph, Part, PlotPart, TablePart
 from topkit.studies.results import Results
 from topkit.studies.sources import find_file, fingerprint
 from topkit.studies.spec import Study
-
-Floats = NDArray[np.float64]
 
 S_CLICKS = "s-clicks"
 
@@ -51,19 +49,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class MixSweep:
-    """A fit on one fold that is measured at every λ. Files are named by fingerprint."""
+    """A fit on one fold that is measured at every λ."""
 
+    settings: Settings
+    """Those of the study, with files named by their fingerprint."""
     fold: int
     """From 1; its graded queries are measured."""
     seed: int
-    pages: tuple[str, ...]
-    graded: str
-    """Pages with grades."""
-    folds: int
-    mixes: tuple[float, ...]
-    """Values of λ."""
-    memory: float
-    """Prior deviation of memory weights."""
     metrics: tuple[str, ...]
 
 
@@ -73,45 +65,36 @@ def cells(study: Study[Settings]) -> Iterator[Cell[MixSweep]]:
     paths = [str(find_file(name, study.folder)) for name in (*settings.pages, settings.graded)]
     contents = [fingerprint(path) for path in paths]
     files = dict(zip(contents, paths, strict=True))
+    described = replace(settings, pages=tuple(contents[:-1]), graded=contents[-1])
     for seed in study.seeds:
         for fold in range(1, settings.folds + 1):
-            work = MixSweep(
-                fold,
-                seed,
-                tuple(contents[:-1]),
-                contents[-1],
-                settings.folds,
-                settings.mixes,
-                settings.memory,
-                study.metrics,
-            )
+            work = MixSweep(described, fold, seed, study.metrics)
             yield Cell(study.kind, {"fold": fold, "seed": seed}, work, files)
 
 
 def compute(cell: Cell[MixSweep]) -> Outcome:
     """Learn from all clicks and from the grades of the other folds; measure each λ on the fold's grades."""
-    work = cell.work
-    pages = [page for content in work.pages for page in _pages(cell.files[content])]
-    graded = pages_data(_pages(cell.files[work.graded]))
-    folds = np.array(topic_folds(graded.qids, pages, work.folds, work.seed))
+    work, settings = cell.work, cell.work.settings
+    pages = [page for content in settings.pages for page in _pages(cell.files[content])]
+    graded = pages_data(_pages(cell.files[settings.graded]))
+    folds = np.array(topic_folds(graded.qids, pages, settings.folds, work.seed))
     inside = folds == work.fold - 1
     if not inside.any() or inside.all():
         raise InputError("a fold contains no queries or all of them", "use fewer folds")
     test = graded.select(np.flatnonzero(inside))
     # 1/position, the only feature, means the same for every query, so it is not normalised
-    learner = ranker("click-label", memory=work.memory, normalise="none", seed=work.seed)
+    learner = ranker("click-label", memory=settings.memory, normalise="none", seed=work.seed)
     learner.fit(graded.select(np.flatnonzero(~inside)), clicks=Clicks(pages, pages_data(pages, graded=False)))
     rows: list[tuple[float, str, str, float]] = []
     for metric in work.metrics:
-        for row in mix_sweep(learner, test, pages, work.mixes, metric):
+        for row in mix_sweep(learner, test, pages, settings.mixes, metric):
             rows += [
                 (row["mix"], qid, metric, float(value))
                 for qid, value in zip(test.qids, row["measure"], strict=True)
             ]
             if metric == work.metrics[0]:
                 rows += [(row["mix"], qid, S_CLICKS, value) for qid, value in row["s_clicks"].items()]
-    names = ("mix", "query", "metric", "value")
-    return Outcome({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+    return Outcome.of_rows(("mix", "query", "metric", "value"), rows)
 
 
 @lru_cache(maxsize=4)

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.loop import LabellingLoop, LoopSettings
 from topkit.rankers import Learner, ranker
-from topkit.studies.assessors import AGREEMENT, Floats, Noise, calibrated, relevance
+from topkit.studies.assessors import AGREEMENT, Noise, calibrated, relevance
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import fit_cell, turns
 from topkit.studies.full_orders import check_full_orders, training_relevance

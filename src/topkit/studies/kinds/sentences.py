@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.data.settings import Setting
 from topkit.features import (
@@ -29,7 +30,6 @@ from topkit.features import (
 from topkit.features.sentence_files import PAIR_FILES
 from topkit.reporting.plots import curves
 from topkit.reporting.tables import ScoreTable
-from topkit.scorers import Floats
 from topkit.studies.cell import Cell, Outcome
 from topkit.studies.fits import Fit, as_rows, fit, importances, measure_test
 from topkit.studies.kind import Code, Kind

@@ -59,32 +59,29 @@ class Settings:
 class SimulatedStudy:
     """One study of five assessors."""
 
-    queries: int
-    documents: int
-    k: int
-    strategy: str
+    settings: Settings
     seed: int
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[SimulatedStudy]]:
     """One study per seed."""
-    s = study.settings
     for seed in study.seeds:
-        yield Cell(study.kind, {"seed": seed}, SimulatedStudy(s.queries, s.documents, s.k, s.strategy, seed))
+        yield Cell(study.kind, {"seed": seed}, SimulatedStudy(study.settings, seed))
 
 
 def compute(cell: Cell[SimulatedStudy]) -> Outcome:
     """Times, and the counts of the two 3×3 tables."""
-    work = cell.work
-    judged = simulated_study(work.queries, work.documents, work.k, work.strategy, work.seed)
+    settings = cell.work.settings
+    judged = simulated_study(
+        settings.queries, settings.documents, settings.k, settings.strategy, cell.work.seed
+    )
     rows: list[tuple[str, str, float]] = []
     for tool, table in agreement_by_tool(judged).items():
         times = timing(judged.preferences if tool == "preferences" else judged.grades)
         figures = (times.seconds, times.minutes_per_query, times.judgments_per_query)
         rows += [(tool, name, figure) for name, figure in zip(TIMES, figures, strict=True)]
         rows += [(tool, _cell_name(i, j), float(table.counts[i, j])) for i, j in np.ndindex(3, 3)]
-    names = ("tool", "metric", "value")
-    return Outcome({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+    return Outcome.of_rows(("tool", "metric", "value"), rows)
 
 
 def agreement_by_tool(judged: Judgments) -> dict[str, Agreement]:

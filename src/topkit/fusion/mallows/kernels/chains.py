@@ -12,10 +12,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.fusion.kernels import augmented_distance
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 Table = NDArray[np.float32]
 Draws = tuple[Floats, Floats, Floats]

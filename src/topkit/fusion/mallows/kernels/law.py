@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from topkit.compute import Floats, Ints
 
 FLAT = 1e-5
 """Below j·|θ| = FLAT a variable on 0..j−1 is uniform to double precision; series replace the quotients."""

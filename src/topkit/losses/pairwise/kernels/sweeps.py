@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list, zeros_of_block
 from topkit.losses.pairwise import PairSet
 from topkit.losses.pairwise.kernels.margins import EXPONENT_LIMIT
 from topkit.losses.pairwise.kernels.visits import gather, scatter
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 SortedQuery = tuple[Floats, Ints, Floats, Floats, Ints]
 """One query by descending label: scores, levels, weights as better and as worse, ranks by ascending score."""
@@ -74,8 +70,7 @@ def sweep_hinges(
 
     Queries with at most ``longer_than`` documents are left at 0.
     """
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores) if curved else 0)
+    values, gradient, curvature = zeros_of_block(scores, ptr, curved)
     for q in range(len(ptr) - 1):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
         if n <= longer_than:

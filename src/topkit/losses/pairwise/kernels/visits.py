@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, longest_list
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, longest_list, zeros_of_block
 from topkit.losses.pairwise import ListedPairs, PairSet
 from topkit.losses.pairwise.kernels.margins import Phi, logistic
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 PairKernel = Callable[..., Block]
 
 FACTORS = 64
@@ -45,8 +45,7 @@ def pair_kernel(phi: Phi) -> PairKernel:
     def visit(
         scores: Floats, pairs: PairSet, ptr: Ints, steepness: float, longest: int, curved: bool
     ) -> Block:
-        values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-        curvature = np.zeros(len(scores) if curved else 0)
+        values, gradient, curvature = zeros_of_block(scores, ptr, curved)
         room = longest_list(ptr)
         # separate arrays: rows of one array would keep the loops out of vector registers
         s, slope, bend = np.empty(room), np.empty(room), np.empty(room)
@@ -72,8 +71,8 @@ def pair_kernel(phi: Phi) -> PairKernel:
                     if start >= stop or weight == 0.0:
                         continue
                     if logarithms:
-                        sums = (u, start, stop, weight, slope, bend)
-                        loss, pull, curve = near_logistic(up, down, *sums) if near else far_logistic(s, *sums)
+                        sums = (s, up, down, u, start, stop, weight, slope, bend)
+                        loss, pull, curve = near_logistic(*sums) if near else far_logistic(*sums)
                     else:
                         top, loss, pull, curve = s[u], 0.0, 0.0, 0.0
                         for v in range(np.uint64(start), np.uint64(stop)):
@@ -137,8 +136,7 @@ def listed_kernel(phi: Phi) -> PairKernel:
 
     @njit(**PLAIN)
     def visit(scores: Floats, pairs: ListedPairs, ptr: Ints, steepness: float, curved: bool) -> Block:
-        values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-        curvature = np.zeros(len(scores) if curved else 0)
+        values, gradient, curvature = zeros_of_block(scores, ptr, curved)
         for q in range(len(ptr) - 1):
             for p in range(pairs.ptr[q], pairs.ptr[q + 1]):
                 u, v, weight = ptr[q] + pairs.better[p], ptr[q] + pairs.worse[p], pairs.weight[p]
@@ -156,8 +154,7 @@ def gap_kernel(phi: Phi) -> PairKernel:
 
     @njit(**PLAIN)
     def visit(scores: Floats, pairs: PairSet, ptr: Ints, steepness: float, curved: bool) -> Block:
-        values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-        curvature = np.zeros(len(scores) if curved else 0)
+        values, gradient, curvature = zeros_of_block(scores, ptr, curved)
         for q in range(len(ptr) - 1):
             a, n = ptr[q], ptr[q + 1] - ptr[q]
             for better in range(pairs.shared[q]):
@@ -182,50 +179,41 @@ def gap_kernel(phi: Phi) -> PairKernel:
     return visit  # type: ignore[no-any-return]
 
 
-@njit(**LANES)
-def far_logistic(
-    s: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
-) -> tuple[float, float, float]:
-    """Logistic pairs of document u with start:stop; many factors share one logarithm."""
-    top, value, pull, curve = s[u], 0.0, 0.0, 0.0
-    for chunk in range(start, stop, FACTORS):
-        product = 1.0
-        for v in range(np.uint64(chunk), np.uint64(min(chunk + FACTORS, stop))):
-            margin = top - s[v]
-            power = exp(-abs(margin))
-            inverse = 1.0 / (1.0 + power)
-            wrong = (power if margin >= 0.0 else 1.0) * inverse
-            bending = power * inverse * inverse
-            value += max(-margin, 0.0)
-            product *= 1.0 + power
-            pull += wrong
-            curve += bending
-            slope[v] += weight * wrong
-            bend[v] += weight * bending
-        value += math.log(product)
-    return value, pull, curve
+def logistic_pairs(near: bool) -> Any:
+    """The kernel of the logistic pairs of document u with start:stop; many factors share one logarithm.
+
+    Near scores take powers from up = e^(c−s) and down = e^(s−c), without an exponential per pair.
+    """
+    factors = NEAR_FACTORS if near else FACTORS
+
+    @njit(**LANES)
+    def visit(
+        s: Floats, up: Floats, down: Floats, u: int, start: int, stop: int, weight: float, slope: Floats,
+        bend: Floats,
+    ) -> tuple[float, float, float]:  # fmt: skip
+        top, rise, value, pull, curve = s[u], up[u], 0.0, 0.0, 0.0
+        for chunk in range(start, stop, factors):
+            product = 1.0
+            for v in range(np.uint64(chunk), np.uint64(min(chunk + factors, stop))):
+                margin = top - s[v]
+                power = rise * down[v] if near else exp(-abs(margin))
+                inverse = 1.0 / (1.0 + power)
+                wrong = (power if near or margin >= 0.0 else 1.0) * inverse
+                bending = power * inverse * inverse
+                if not near:
+                    value += max(-margin, 0.0)
+                product *= 1.0 + power
+                pull += wrong
+                curve += bending
+                slope[v] += weight * wrong
+                bend[v] += weight * bending
+            value += math.log(product)
+        return value, pull, curve
+
+    return visit
 
 
-@njit(**LANES)
-def near_logistic(
-    up: Floats, down: Floats, u: int, start: int, stop: int, weight: float, slope: Floats, bend: Floats
-) -> tuple[float, float, float]:
-    """The same from up = e^(c−s) and down = e^(s−c), for scores within NEAR of each other."""
-    rise, value, pull, curve = up[u], 0.0, 0.0, 0.0
-    for chunk in range(start, stop, NEAR_FACTORS):
-        product = 1.0
-        for v in range(np.uint64(chunk), np.uint64(min(chunk + NEAR_FACTORS, stop))):
-            power = rise * down[v]
-            inverse = 1.0 / (1.0 + power)
-            wrong = power * inverse
-            bending = wrong * inverse
-            product *= 1.0 + power
-            pull += wrong
-            curve += bending
-            slope[v] += weight * wrong
-            bend[v] += weight * bending
-        value += math.log(product)
-    return value, pull, curve
+far_logistic, near_logistic = logistic_pairs(near=False), logistic_pairs(near=True)
 
 
 @njit(**LANES)

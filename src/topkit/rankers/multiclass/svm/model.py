@@ -8,9 +8,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from topkit.compute import Floats
 from topkit.data import Dataset
 from topkit.rankers.mixture.staged import Staged
-from topkit.scorers import Floats, Parts
+from topkit.scorers import Parts
 from topkit.scorers.model import filled, row_products
 
 

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Trace
+from topkit.compute import Floats, Floats32, Ints, Trace
 from topkit.rankers.multiclass.svm.model import LinearClasses
-from topkit.scorers import Floats, Report, silent
+from topkit.scorers import Report, silent
 from topkit.scorers.model import filled
-
-Ints = NDArray[np.int64]
 
 STRENGTHS = tuple(float(10.0**power) for power in np.arange(0.0, 3.5, 0.5))
 """The path of penalties: C times the total weight of the documents, so that it fits data of any size."""
@@ -87,7 +84,7 @@ def crammer_singer(
 
 
 def svm_path(
-    X: NDArray[np.float32],
+    X: Floats32,
     targets: Ints,
     classes: int,
     weights: Floats,

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Floats32, Ints, Ints32
 from topkit.compute.kernel_options import KERNEL
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK = 64
 """Documents per block: a block and the classifier fit into the first-level cache."""
@@ -17,11 +14,11 @@ BLOCK = 64
 
 @njit(**KERNEL)
 def tree_outputs(
-    X: NDArray[np.float32],
-    feature: NDArray[np.int32],
-    threshold: NDArray[np.float32],
-    children: NDArray[np.int32],
-    root: NDArray[np.int32],
+    X: Floats32,
+    feature: Ints32,
+    threshold: Floats32,
+    children: Ints32,
+    root: Ints32,
     values: Floats,
     stages: Ints,
     first: int,
@@ -30,12 +27,9 @@ def tree_outputs(
 ) -> None:
     """out[s, i] = the sum of the values of the first ``stages[s]`` trees for row i."""
     K = values.shape[1]
-    total = np.empty((BLOCK, K))
     for start in range(first, last, BLOCK):
         size = min(BLOCK, last - start)
-        for j in range(BLOCK):
-            for c in range(K):
-                total[j, c] = 0.0
+        total = np.zeros((BLOCK, K))
         stage = 0
         for t in range(stages[-1]):
             for j in range(size):
@@ -54,8 +48,8 @@ def tree_outputs(
 
 @njit(**KERNEL)
 def product_outputs(
-    X: NDArray[np.float32], feature: NDArray[np.int32], threshold: NDArray[np.float32],
-    bounds: NDArray[np.int32], values: Floats, stages: Ints, first: int, last: int, out: Floats,
+    X: Floats32, feature: Ints32, threshold: Floats32,
+    bounds: Ints32, values: Floats, stages: Ints, first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
     """out[s, i] = the sum of parity·value over the first ``stages[s]`` products, for row i.
 
@@ -64,15 +58,12 @@ def product_outputs(
     K, features = values.shape[1], X.shape[1]
     columns = np.zeros((features, BLOCK), np.float32)
     parity = np.empty(BLOCK, np.float32)
-    total = np.empty((K, BLOCK))
     for start in range(first, last, BLOCK):
         size = min(BLOCK, last - start)
         for j in range(size):
             for f in range(features):
                 columns[f, j] = X[start + j, f]
-        for c in range(K):
-            for j in range(BLOCK):
-                total[c, j] = 0.0
+        total = np.zeros((K, BLOCK))
         stage = 0
         for t in range(stages[-1]):
             for j in range(BLOCK):

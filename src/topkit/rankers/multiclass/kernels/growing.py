@@ -1,4 +1,4 @@
-"""Numba kernels of AdaBoost.MH: the best threshold, trees and products of thresholds, and the bandit.
+"""Numba kernels of AdaBoost.MH: the best threshold, trees and products of thresholds.
 
 ``signed`` is w·y: one row per document, one column per class; its sign is the label and its absolute value
 the weight. The edge of a classifier h of ±1 is Σ signed·h. ``bins`` has one row per feature: the number of
@@ -11,10 +11,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.compute.kernel_options import KERNEL
+from topkit.rankers.multiclass.kernels.bandit import draw_arm
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Bins = NDArray[np.uint8]
 
 TINY = 1e-12
@@ -62,52 +62,6 @@ def best_cut(
         if edge > best + TINY:  # equal edges differ by rounding, which depends on the order of rows
             best, place = edge, t
     return best, place
-
-
-@njit(**KERNEL)
-def arm_reach(pull: Floats, explore: float) -> Floats:
-    """Cumulative probabilities of the arms: (1 − explore)·softmax(pull) + explore/arms."""
-    arms, reach = len(pull), np.empty(len(pull))
-    highest = pull[0]
-    for i in range(arms):
-        highest = max(highest, pull[i])
-    total, reached = 0.0, 0.0
-    for i in range(arms):
-        reach[i] = np.exp(pull[i] - highest)
-        total += reach[i]
-    for i in range(arms):
-        reached += (1.0 - explore) * reach[i] / total + explore / arms
-        reach[i] = reached
-    return reach
-
-
-@njit(**KERNEL)
-def draw_arm(reach: Floats, chance: float) -> int:
-    """The arm that belongs to a uniform random number from 0 to 1."""
-    low, high = 0, len(reach) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if reach[middle] <= chance:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(**KERNEL)
-def reward_arms(pull: Floats, follows: Floats, arms: Ints, count: int, reward: float, last_arm: int) -> int:
-    """Exp3.G: reward each arm of a sequence, and the arms that often followed the same previous arm.
-
-    Arm i gets reward · n(i after previous)/n(chosen after previous). Returns the last arm, for the next call.
-    """
-    for j in range(count):
-        arm = arms[j]
-        before = last_arm if last_arm >= 0 else arm
-        follows[before, arm] += 1.0
-        for i in range(len(pull)):
-            pull[i] += reward * follows[before, i] / follows[before, arm]
-        last_arm = arm
-    return last_arm
 
 
 @njit(**KERNEL)
@@ -167,6 +121,16 @@ def set_votes(
 
 
 @njit(**KERNEL)
+def leaf_to_split(now: Floats, split_edge: Floats, split_cut: Ints, count: int) -> int:
+    """The leaf whose edge a split raises most; −1 if no split raises one."""
+    chosen, gain = -1, TINY
+    for leaf in range(count):
+        if split_cut[leaf] >= 0 and split_edge[leaf] - now[leaf] > gain + TINY:
+            chosen, gain = leaf, split_edge[leaf] - now[leaf]
+    return chosen
+
+
+@njit(**KERNEL)
 def grow_tree(
     bins: Bins, sizes: Ints, signed: Floats, leaves: int, reach: Floats, chances: Floats, rows: Ints,
     nodes: Ints, bounds: Ints, votes: NDArray[np.int8],
@@ -200,10 +164,7 @@ def grow_tree(
     )
     count = 1
     while count < leaves:
-        chosen, gain = -1, TINY
-        for leaf in range(count):
-            if split_cut[leaf] >= 0 and split_edge[leaf] - now[leaf] > gain + TINY:
-                chosen, gain = leaf, split_edge[leaf] - now[leaf]
+        chosen = leaf_to_split(now, split_edge, split_cut, count)
         if chosen < 0:
             break
         feature, cut = split_feature[chosen], split_cut[chosen]
@@ -287,35 +248,3 @@ def grow_product(
             nodes[count, 0], nodes[count, 1] = nodes[term, 0], nodes[term, 1]
             count += 1
     return edge, count
-
-
-@njit(**KERNEL)
-def update_by_leaves(
-    signed: Floats, rows: Ints, bounds: Ints, votes: NDArray[np.int8], leaves: int, alpha: float
-) -> float:
-    """Multiply the weights by exp(−α·y·h) of a tree; the sum of their absolute values."""
-    right, wrong = np.exp(-alpha), np.exp(alpha)
-    total = 0.0
-    for leaf in range(leaves):
-        for j in range(bounds[leaf, 0], bounds[leaf, 1]):
-            i = rows[j]
-            for c in range(signed.shape[1]):
-                s = signed[i, c]
-                s *= right if (s > 0) == (votes[leaf, c] > 0) else wrong
-                signed[i, c] = s
-                total += abs(s)
-    return total
-
-
-@njit(**KERNEL)
-def update_by_parity(signed: Floats, parity: Floats, vote: NDArray[np.int8], alpha: float) -> float:
-    """As :func:`update_by_leaves`, for the h = vote·parity of a product."""
-    right, wrong = np.exp(-alpha), np.exp(alpha)
-    total = 0.0
-    for i in range(len(signed)):
-        for c in range(signed.shape[1]):
-            s = signed[i, c]
-            s *= right if (s > 0) == (vote[c] * parity[i] > 0) else wrong
-            signed[i, c] = s
-            total += abs(s)
-    return total

@@ -16,13 +16,10 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import PLAIN, exp, longest_list
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from topkit.losses.kernels import PLAIN, exp, longest_list, zeros_of_block
 
 Scaled = tuple[Floats, Floats, Floats]
 """e^s of one query relative to the largest, the second and the third largest score."""
@@ -166,8 +163,7 @@ def top_m_entropy(scores: Floats, labels: Floats, target: Floats, ptr: Ints, m: 
     ``target`` is the expected number of times that each document is in the group. With scores equal to labels
     and a target of 0, the gradient is that number.
     """
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores) if curved else 0)
+    values, gradient, curvature = zeros_of_block(scores, ptr, curved)
     room = longest_list(ptr)
     by_score = (np.empty(room), np.empty(room), np.empty(room))
     by_label = (np.empty(room), np.empty(room), np.empty(room))

@@ -8,13 +8,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from topkit.compute import Floats, Ints
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, exp, largest, longest_list
+from topkit.losses.kernels import LANES, exp, extent, largest, longest_list, zeros_of_block
 from topkit.losses.listwise import Choices
 from topkit.losses.sorted_labels import chosen_rows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Chosen = tuple[NDArray[np.int32], NDArray[np.int32], Floats]
 """Rows, tie groups and weights of the chosen documents of one query."""
@@ -106,12 +104,8 @@ def plain_likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) 
 
     Sums run from the bottom up, so no precision is lost by subtraction.
     """
-    values, gradient = np.zeros(len(ptr) - 1), np.zeros(len(scores))
-    curvature = np.zeros(len(scores) if curved else 0)
-    most = 0
-    for q in range(len(ptr) - 1):
-        count = choices.ptr[q + 1] - choices.ptr[q]
-        most = count if count > most else most
+    values, gradient, curvature = zeros_of_block(scores, ptr, curved)
+    most = longest_list(choices.ptr)
     power, below, pulled = np.empty(most), np.empty(most), np.empty(most)
     for q in range(len(ptr) - 1):
         a, b, t0, t1 = ptr[q], ptr[q + 1], choices.ptr[q], choices.ptr[q + 1]
@@ -120,10 +114,7 @@ def plain_likelihood(scores: Floats, choices: Choices, ptr: Ints, curved: bool) 
         s, slope = scores[a:b], gradient[a:b]
         item, tie, weight = choices.rows[t0:t1], choices.group[t0:t1], choices.weight[t0:t1]
         m = len(item)
-        low = top = s[0]
-        for i in range(len(s)):
-            low = s[i] if s[i] < low else low
-            top = s[i] if s[i] > top else top
+        low, top = extent(s)
         if top - low > PLAIN_SPREAD:
             values[q] = -np.inf
             continue

@@ -1,1 +1,0 @@
-"""Scores of boosted classifiers, for many documents and many rounds in one pass."""

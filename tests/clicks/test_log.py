@@ -163,3 +163,21 @@ def test_ids_of_csv_are_texts(tmp_path: Path) -> None:
 def test_an_empty_log_is_refused() -> None:
     with pytest.raises(InputError, match="no rows"):
         ClickLog.of_pages([])
+
+
+def test_simulated_counts_are_those_of_the_pages_with_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tk.demo_data().select(np.arange(5))
+    monkeypatch.setattr("topkit.clicks.simulation.BLOCK", 200)  # several blocks per query
+    scores = data.X[:, 0]
+    pages = tk.simulate_clicks(data, scores, 3_000, length=4, spread=2.0, seed=7)
+    counts = tk.simulate_clicks(data, scores, 3_000, length=4, spread=2.0, seed=7, form="counts")
+    added_up = pages.counts()
+    for name in ("pair", "position", "impressions"):
+        assert np.array_equal(getattr(added_up, name), getattr(counts, name))
+    # the clicks are other draws of the same probabilities: their sum has the same mean and variance
+    p = tk.Users().probabilities(counts, tk.Users().rates(data))
+    assert counts.impressions is not None
+    error = np.sqrt(counts.impressions @ (p * (1 - p)))
+    assert abs(counts.clicks.sum() - counts.impressions @ p) < 4 * error
+    with pytest.raises(InputError, match="expected a log of pages or counts"):
+        tk.simulate_clicks(data, scores, 10, form="rows")  # type: ignore[arg-type]

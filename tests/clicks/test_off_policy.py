@@ -59,11 +59,18 @@ def test_the_ranking_of_the_log_has_its_clicks() -> None:
     for estimator in ("snips", "ips", "dr"):
         found = evaluate_clicks(log, tk.Run.of({"q": {"a": 2, "b": 1}}), SEEN, estimator=estimator)
         assert found.value == pytest.approx(found.logged)
-        # the variance of a click is that of its rate, drawn to the average 50/90 by one examination
-        average = 50 / 90
-        rates = ((30 + average) / 61, 0.5 * (20 + average) / 31)
-        error = (sum(rate * (1 - rate) for rate in rates) / 60) ** 0.5
-        assert found.high - found.low == pytest.approx(2 * 1.95996 * error, rel=1e-4)
+        # a click has the rate of its document, drawn to what is usual at its rank by one examination; with
+        # one click at the average 50/90 added, that is 31 of 61.8 at the first rank and 21 of 31.8 at the
+        # second, times 51 clicks of 1 + 60·31/61.8 + 30·21/31.8 that this predicts for the query
+        of_query = 51 / (1 + 60 * 31 / 61.8 + 30 * 21 / 31.8)
+        rates = ((30 + of_query * 31 / 61.8) / 61, 0.5 * (20 + of_query * 21 / 31.8) / 31)
+        variance = sum(rate * (1 - rate) for rate in rates) / 60
+        third = sum(rate * (1 - rate) * (1 - 2 * rate) for rate in rates) / 60**2
+        skewness = third / variance**1.5
+        for limit, z in ((found.low, 1.959964), (found.high, -1.959964)):
+            t = (found.value - limit) / variance**0.5
+            normal = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
+            assert normal == pytest.approx(z, rel=1e-5)
         # it is the same ranking, so the difference is certain
         assert found.difference_high - found.difference_low == pytest.approx(0, abs=1e-9)
 
@@ -76,8 +83,12 @@ def test_documents_without_exposure_lean_on_their_query() -> None:
         tk.Page("q", ("a",), (False,)),
     ]
     found = evaluate_clicks(ClickLog.of_pages(pages), tk.Run.of({"q": {"b": 1}}), SEEN, estimator="dr")
-    m = (1 + 10 * 1 / 3.5) / 13.5
+    # the average is 1 of 3.5; with one click at the average added, b's rank has 1 of .5 + 3.5, and the other
+    # document 2 of 3 + 3.5; that predicts .5·1/4 + 3·2/6.5 clicks of the query, which has 1
+    m = (1 / 4) * 2 / (0.5 / 4 + 3 * 2 / 6.5 + 1)
     assert found.value == pytest.approx(m + (0 - 0.5 * m) / 1.0)
+    # half of the relevance is guessed, which has at most the variance m·(1 − m)
+    assert found.high - found.low > 2 * 1.959 * 0.5 * (m * (1 - m)) ** 0.5
 
 
 @pytest.mark.parametrize("estimator", ["snips", "ips", "dr"])

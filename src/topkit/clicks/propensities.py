@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topkit.clicks.conditional import PositionEffects, conditional, drawn_to_power
 from topkit.clicks.harvest import adjacent, all_pairs, randomised, swap
 from topkit.clicks.identify import check_adjacent, check_connected, check_first
 from topkit.clicks.log import ClickLog
@@ -37,9 +38,15 @@ class Propensities:
     examination: Floats
     offset: Floats
     method: str = "given"
+    error: Floats | None = None
+    """The relative standard error of each examination, if the method has one."""
 
     def __init__(
-        self, examination: ArrayLike, offset: ArrayLike | None = None, method: str = "given"
+        self,
+        examination: ArrayLike,
+        offset: ArrayLike | None = None,
+        method: str = "given",
+        error: ArrayLike | None = None,
     ) -> None:
         slope = np.array(examination, np.float64)
         if slope.ndim != 1 or not len(slope) or not np.isfinite(slope).all() or not (slope > 0).all():
@@ -50,6 +57,7 @@ class Propensities:
         object.__setattr__(self, "examination", slope)
         object.__setattr__(self, "offset", shift)
         object.__setattr__(self, "method", method)
+        object.__setattr__(self, "error", None if error is None else np.array(error, np.float64))
 
     def __len__(self) -> int:
         """Number of positions."""
@@ -70,13 +78,15 @@ class Propensities:
 
     def table(self) -> Table:
         """A row per position."""
-        rows = [
-            (str(place), examination, offset)
-            for place, (examination, offset) in enumerate(
-                zip(self.examination.tolist(), self.offset.tolist(), strict=True), 1
-            )
-        ]
-        return Table(("position", "examination", "offset"), rows, (f"method {self.method}",))
+        columns: dict[str, list[str] | list[float]] = {
+            "position": [str(place) for place in range(1, len(self) + 1)],
+            "examination": self.examination.tolist(),
+            "offset": self.offset.tolist(),
+        }
+        if self.error is not None:
+            columns["relative error"] = self.error.tolist()
+        rows = list(zip(*columns.values(), strict=True))
+        return Table(tuple(columns), rows, (f"method {self.method}",))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write CSV with the columns position, examination and offset."""
@@ -128,6 +138,21 @@ def _of_trust(log: ClickLog) -> Propensities:
     return Propensities(model.slope, model.offset, "trust")
 
 
+def _of_conditional(log: ClickLog) -> Propensities:
+    check_connected(log)
+    return _with_errors(conditional(log), "conditional")
+
+
+def _of_smoothed(log: ClickLog) -> Propensities:
+    check_connected(log)
+    return _with_errors(drawn_to_power(conditional(log)), "smoothed")
+
+
+def _with_errors(effects: PositionEffects, method: str) -> Propensities:
+    found = _filled(effects.examination, method)
+    return replace(found, error=effects.error)
+
+
 def _of_swap(log: ClickLog) -> Propensities:
     check_first(log)
     return _filled(swap(log), "swap")
@@ -164,6 +189,8 @@ def _filled(examination: Floats, method: str) -> Propensities:
 PROPENSITIES: dict[str, Callable[[ClickLog], Propensities]] = {
     "pbm": _of_pbm,
     "trust": _of_trust,
+    "conditional": _of_conditional,
+    "smoothed": _of_smoothed,
     "all-pairs": _of_all_pairs,
     "adjacent": _of_adjacent,
     "swap": _of_swap,
@@ -177,6 +204,10 @@ def estimate_propensities(log: ClickLog, method: str = "pbm") -> Propensities:
 
     - ``pbm``: maximum likelihood of the position-based model, which uses every document.
     - ``trust``: the same with trust bias; it has an offset, too.
+    - ``conditional``: maximum likelihood of how the clicks of each document divide among its positions. It
+      has standard errors, and no bias for documents with few clicks, so it is better for short logs.
+    - ``smoothed``: the same, drawn to a power of the position as far as its errors allow: for logs that are
+      too short for anything else, if the examination falls about like p^−η.
     - ``all-pairs``, ``adjacent``: from documents that several rankers showed at two positions (intervention
       harvesting): all pairs of positions together, or a chain of neighbours.
     - ``swap``: from documents shown at the first position and at another one.

@@ -43,8 +43,11 @@ def _counts(rng: Random) -> list[Row]:
         shown = rng.choice((0, 1, 7, 1000, 10**9))
         rows.append(
             {
-                "query": f"q{query}", "document": f"d{doc}", "position": position,
-                "impressions": shown, "clicks": rng.randint(0, min(shown, 5)),
+                "query": f"q{query}",
+                "document": f"d{doc}",
+                "position": position,
+                "impressions": shown,
+                "clicks": rng.randint(0, min(shown, 5)),
             }  # fmt: skip
         )
     return rows
@@ -64,7 +67,9 @@ def check_log(log: Any, rows: Sequence[Row]) -> None:
     counts = log.counts()
     names = counts.pairs.names()
     keys = [(*names[pair], int(place)) for pair, place in zip(counts.pair, counts.position, strict=True)]
-    found = dict(zip(keys, zip(counts.impressions.tolist(), counts.clicks.tolist(), strict=True), strict=True))
+    found = dict(
+        zip(keys, zip(counts.impressions.tolist(), counts.clicks.tolist(), strict=True), strict=True)
+    )
     expected = {key: (number, clicked[key]) for key, number in shown.items() if number}
     if found != expected:
         raise DifferenceError(f"counts {found}, csv has {expected}")
@@ -157,7 +162,9 @@ def clicks_parquet(folder: Path) -> Prepared:
             if change == 0 and rows.num_columns > 1:
                 rows = rows.remove_column(place)
             elif change == 1:
-                rows = rows.append_column(rng.choice((*rows.column_names, "rank", "", "é")), makers["string"]())
+                rows = rows.append_column(
+                    rng.choice((*rows.column_names, "rank", "", "é")), makers["string"]()
+                )
             elif rows.num_columns:
                 rows = rows.set_column(place, rows.column_names[place], makers[rng.choice(list(makers))]())
         try:
@@ -208,7 +215,9 @@ def interleaved_csv(folder: Path) -> Prepared:
             for row in csv.DictReader(io.StringIO(content.decode())):
                 sums[row["page"]] = sums.get(row["page"], 0.0) + float(row["credit"]) * int(row["clicks"])
             if sorted(map(float, found)) != sorted(sums.values()):
-                raise DifferenceError(f"{sorted(map(float, found))}, sums by page are {sorted(sums.values())}")
+                raise DifferenceError(
+                    f"{sorted(map(float, found))}, sums by page are {sorted(sums.values())}"
+                )
 
     def generate(rng: Random) -> bytes:
         lines = ["page,query,position,document,credit,clicks"]

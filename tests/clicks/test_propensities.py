@@ -125,7 +125,9 @@ def test_conditional_is_the_poisson_regression_with_an_effect_per_document() -> 
     p = rng.uniform(0.1, 0.9, docs)[:, None] / np.arange(1, places + 1)
     clicks = rng.binomial(shown, p)
     doc, place = np.nonzero(shown)
-    rows = [(f"d{d:02}", int(k) + 1, int(shown[d, k]), int(clicks[d, k])) for d, k in zip(doc, place, strict=True)]
+    rows = [
+        (f"d{d:02}", int(k) + 1, int(shown[d, k]), int(clicks[d, k])) for d, k in zip(doc, place, strict=True)
+    ]
     found = estimate_propensities(counts(rows), "conditional")
     design = np.concatenate([np.eye(docs)[doc], np.eye(places)[place][:, 1:]], axis=1)
     kept = clicks.sum(axis=1)[doc] > 0

@@ -210,4 +210,6 @@ strategies = _command("strategy", "List the labelling strategies, or show one.",
 aggregators = _command(
     "fusion method", "List the methods that fuse runs, or show one.", "aggregators", "mallows"
 )
-click_models = _command("click model", "List the click models, or show one with its settings.", "clicks models", "dbn")
+click_models = _command(
+    "click model", "List the click models, or show one with its settings.", "clicks models", "dbn"
+)

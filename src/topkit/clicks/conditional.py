@@ -161,7 +161,9 @@ def drawn_to_power(effects: PositionEffects) -> PositionEffects:
     eta_variance = 1.0 / float(slope @ precision @ slope)
     pull = noise @ precision
     covariance = np.zeros_like(effects.covariance)
-    covariance[np.ix_(known, known)] = noise - pull @ noise + eta_variance * np.outer(pull @ slope, pull @ slope)
+    covariance[np.ix_(known, known)] = (
+        noise - pull @ noise + eta_variance * np.outer(pull @ slope, pull @ slope)
+    )
     return replace(effects, effect=effect, covariance=covariance)
 
 

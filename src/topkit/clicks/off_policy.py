@@ -18,6 +18,7 @@ from topkit.data.table import Table
 
 Floats = NDArray[np.float64]
 
+
 @dataclass(frozen=True)
 class ClickEvaluation:
     """Expected clicks per page, with intervals of 95 %."""

@@ -1,4 +1,4 @@
-"""``topkit rankers``, ``losses``, ``measures``, ``strategies``, ``aggregators``, ``clicks models``: what to choose.
+"""``topkit rankers``, ``losses``, ``measures``, ``strategies``, ``aggregators``, ``clicks models``: the choice.
 
 Names come from the registries, descriptions from the docstrings and settings from their declarations.
 """

@@ -44,14 +44,14 @@ class PositionEffects:
 def conditional(log: ClickLog) -> PositionEffects:
     """The examination that makes the division of each document's clicks among its positions most likely.
 
-    Given its total, the clicks of a document that was shown n_k times at position k fall on k with probability
-    n_k·θ_k/Σ_j n_j·θ_j, whatever its relevance. The maximum of this likelihood solves, for each k,
+    Given its total, the clicks of a document that was shown n_k times at position k fall on k with
+    probability n_k·θ_k/Σ_j n_j·θ_j, whatever its relevance. The maximum of this likelihood solves, for each k,
 
         Σ_d c_dk = Σ_d C_d·n_dk·θ_k/Σ_j n_dj·θ_j.
 
-    Both sides have the same expectation for any relevance, so the estimate does not suffer from documents with
-    few clicks as the maximum likelihood of the position-based model does, which estimates the relevance of
-    each. Hausman, Hall & Griliches, Econometrica 1984, for counts; the errors are robust and by document
+    Both sides have the same expectation for any relevance, so the estimate does not suffer from documents
+    with few clicks as the maximum likelihood of the position-based model does, which estimates the relevance
+    of each. Hausman, Hall & Griliches, Econometrica 1984, for counts; the errors are robust and by document
     (Wooldridge, J. Econometrics 1999), because the clicks of a document are not quite Poisson.
     """
     cells, size = log.cells(), log.n_positions
@@ -91,8 +91,8 @@ def _fitted(cells: Cells, clicks: Floats, places: NDArray[np.int64]) -> tuple[Fl
         if effect.min() < LOWEST or effect.max() > -LOWEST:
             place = int(places[np.argmax(np.abs(effect))]) + 1
             raise InputError(
-                f"the clicks at position {place} cannot be compared with those at other positions: no document "
-                "was clicked at both",
+                f"the clicks at position {place} cannot be compared with those at other positions: no "
+                "document was clicked at both",
                 "use a longer log, shorter pages, or the method pbm",
             )
         if len(step) == 0 or float(np.abs(step).max()) * length < 1e-10:

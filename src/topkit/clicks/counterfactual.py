@@ -20,7 +20,7 @@ Z95 = 1.959963984540054
 CLIP = 1e-3
 """Smallest examination that ips and snips divide by."""
 PRIOR = 1.0
-"""Clicks at the average rate that are added to a rank, and to a query, before they say what is usual there."""
+"""Clicks at the average rate that are added to each rank and each query, so that few do not decide."""
 
 
 @dataclass(frozen=True)

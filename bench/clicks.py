@@ -11,9 +11,10 @@ import time
 import warnings
 
 import topkit as tk
+from bench.clicks_coverage import coverage
 from bench.clicks_data import L2, Floats, per_query, ratio, side
 from bench.clicks_losses import losses
-from bench.clicks_online import coverage, explore, interleave
+from bench.clicks_online import explore, interleave
 from bench.clicks_pbm import pbm
 from bench.clicks_unbiased import propensities, unbiased
 

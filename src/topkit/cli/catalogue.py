@@ -1,4 +1,4 @@
-"""``topkit rankers``, ``losses``, ``measures``, ``strategies``, ``aggregators``, ``clicks models``: the choice.
+"""Lists of methods to choose from: ``topkit rankers``, ``losses``, ``measures``, ``clicks models`` and others.
 
 Names come from the registries, descriptions from the docstrings and settings from their declarations.
 """

@@ -45,7 +45,7 @@ def conditional(log: ClickLog) -> PositionEffects:
     """The examination that makes the division of each document's clicks among its positions most likely.
 
     Given its total, the clicks of a document that was shown n_k times at position k fall on k with
-    probability n_k·θ_k/Σ_j n_j·θ_j, whatever its relevance. The maximum of this likelihood solves, for each k,
+    probability n_k·θ_k/Σ_j n_j·θ_j, whatever its relevance. The maximum of this likelihood solves
 
         Σ_d c_dk = Σ_d C_d·n_dk·θ_k/Σ_j n_dj·θ_j.
 

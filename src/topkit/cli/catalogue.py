@@ -1,4 +1,4 @@
-"""Lists of methods to choose from: ``topkit rankers``, ``losses``, ``measures``, ``clicks models`` and others.
+"""Lists of methods to choose from: ``topkit rankers``, ``losses``, ``measures``, ``clicks models`` and more.
 
 Names come from the registries, descriptions from the docstrings and settings from their declarations.
 """

@@ -24,9 +24,9 @@ def test_draws_are_those_of_the_beliefs() -> None:
     assert isinstance(model, ClickLabel)
     prepared = learner.fitted()[1](data)
     rng = np.random.default_rng(0)
-    drawn = np.array([drawn_utility(model, prepared, rng) for _ in range(20_000)])
+    drawn = np.array([drawn_utility(model, prepared, rng) for _ in range(4_000)])
     # P(click) integrates the weights out, so it is the mean over draws
-    assert drawn.mean(axis=0) == pytest.approx(model.click_probability(prepared), abs=0.01)
+    assert drawn.mean(axis=0) == pytest.approx(model.click_probability(prepared), abs=0.02)
 
 
 def test_uncertain_documents_come_first_sometimes_and_certain_ones_rarely() -> None:
@@ -59,7 +59,7 @@ def lost_clicks(greedy: bool, seed: int, updates: int = 40) -> list[float]:
     data = tk.Dataset.build([[0.0]] * 2, [0] * 2, ["q"] * 2, doc_ids=list(RATES))
     start = [shown_alone("good", False)] * 3
     start += [shown_alone("fair", clicked) for clicked in (True, True, True, False, False)]
-    learner = tk.ranker("click-label", mix=1.0, slots=256, memory=1.0).fit(data, clicks=tk.Clicks(start))
+    learner = tk.ranker("click-label", mix=1.0, slots=4096, memory=1.0).fit(data, clicks=tk.Clicks(start))
     lost = []
     for _ in range(updates):
         runs = [learner.rank(data) if greedy else explore(learner, data, rng) for _ in range(10)]

@@ -181,3 +181,10 @@ def test_simulated_counts_are_those_of_the_pages_with_the_same_seed(monkeypatch:
     assert abs(counts.clicks.sum() - counts.impressions @ p) < 4 * error
     with pytest.raises(InputError, match="expected a log of pages or counts"):
         tk.simulate_clicks(data, scores, 10, form="rows")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [1e19, 2.0**53 + 2, -1.0, 0.5, float("nan"), float("inf")])
+def test_counts_that_are_no_counts_are_refused(count: float) -> None:
+    table = {"query": ["q"], "document": ["d"], "position": [1], "impressions": [count], "clicks": [0]}
+    with pytest.raises(InputError, match="row 1 of the column 'impressions': expected a count, got"):
+        ClickLog.from_frame(pa.table(table))

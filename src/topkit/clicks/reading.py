@@ -24,6 +24,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "clicks": ("clicks", "click", "clicked"),
 }
 """What a column holds → the names that are recognised; the first that exists is used."""
+LARGEST = 2**53
+"""Largest count: 64-bit floats, which counts are added up in, hold every integer up to it."""
 NEEDED = ("query", "document", "clicks")
 
 
@@ -129,12 +131,12 @@ def _integers(table: Any, name: str) -> NDArray[np.int64]:
         values = table[name].to_numpy().astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(f"the column {name!r} is not a number", "give a column of integers") from None
-    wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)) | (values < 0))
+    wrong = np.flatnonzero(~((values >= 0) & (values <= LARGEST) & (values == np.floor(values))))
     if len(wrong):
         row = int(wrong[0])
         raise InputError(
             f"row {row + 1} of the column {name!r}: expected a count, got {values[row]:g}",
-            "give integers from 0",
+            "give integers from 0 to 2^53",
         )
     integers: NDArray[np.int64] = values.astype(np.int64)
     return integers

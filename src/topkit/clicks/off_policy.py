@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.clicks.counterfactual import ESTIMATORS, Estimate, Ranking
+from topkit.clicks.counterfactual import ESTIMATORS, Z95, Estimate, Ranking
 from topkit.clicks.log import ClickLog
 from topkit.clicks.pairs import totals
 from topkit.clicks.propensities import Propensities, estimate_propensities
@@ -78,8 +78,7 @@ def evaluate_clicks(
 
     Documents that the log has not shown count with m, so the result is a guess unless the coverage is near 1.
     The interval includes the randomness of queries and clicks, and the error of such guesses, but not that of
-    the propensities. It is not symmetric: few clicks with large weights make the estimate skewed (Hall, JRSS
-    B 1992). Pages of queries that the run does not have are left out.
+    the propensities. Pages of queries that the run does not have are left out.
 
     >>> import topkit as tk
     >>> pages = [tk.Page("q", ("a", "b"), (False, True)), tk.Page("q", ("b", "a"), (True, False))] * 50
@@ -95,14 +94,14 @@ def evaluate_clicks(
     log = _known_pages(log, run)
     new = _new_ranking(log, run, propensities, length or int(np.diff(log.bounds).max()))
     estimate = Estimate.of(log, propensities, estimator, new)
-    values = estimate.of_pages + _offsets(log, run, propensities, new.depth)
-    clicks = np.add.reduceat(log.clicks.astype(np.float64), log.bounds[:-1])
-    value, logged = float(values.mean()), float(clicks.mean())
-    below, above = estimate.margins(values, 0.0)
-    change, change_below, change_above = value - logged, *estimate.margins(values, 1.0)
+    value = float(estimate.of_query @ estimate.pages / len(log))
+    logged = float(log.clicks.sum() / len(log))
+    expected = _expected_clicks(log, propensities, estimate.relevance)
+    margin, change_margin = Z95 * estimate.error(0.0, expected), Z95 * estimate.error(1.0, expected)
+    change = value - logged
     return ClickEvaluation(
-        run.name, estimator, value, value - below, value + above, logged,
-        change, change - change_below, change + change_above, len(log), _coverage(log, new),
+        run.name, estimator, value, value - margin, value + margin, logged,
+        change, change - change_margin, change + change_margin, len(log), _coverage(log, new),
     )  # fmt: skip
 
 
@@ -120,18 +119,21 @@ def _new_ranking(log: ClickLog, run: Run, propensities: Propensities, depth: int
     pairs = log.pairs
     rank = np.full(len(pairs), depth + 1, np.int64)
     seen = propensities.at(np.arange(1, depth + 1))
-    unknown = np.zeros((len(pairs.qids), depth))
+    unknown, offset = np.zeros((len(pairs.qids), depth)), np.zeros(len(pairs.qids))
+    offsets = propensities.offset_at(np.arange(1, depth + 1))
     names = pairs.docs.tolist()
     for query, qid in enumerate(pairs.qids):
         if qid in run:
             pair_of = {names[pair]: pair for pair in range(int(pairs.ptr[query]), int(pairs.ptr[query + 1]))}
-            for place, doc in enumerate(_ranking(run, qid)[:depth]):
+            shown = _ranking(run, qid)[:depth]
+            offset[query] = offsets[: len(shown)].sum()
+            for place, doc in enumerate(shown):
                 if doc in pair_of:
                     rank[pair_of[doc]] = place + 1
                 else:
                     unknown[query, place] = seen[place]
     exposure = np.where(rank <= depth, seen[np.minimum(rank, depth) - 1], 0.0)
-    return Ranking(rank, depth, exposure, unknown)
+    return Ranking(rank, depth, exposure, unknown, offset)
 
 
 def _ranking(run: Run, qid: str) -> list[str]:
@@ -139,13 +141,10 @@ def _ranking(run: Run, qid: str) -> list[str]:
     return [doc for doc, _ in sorted(run[qid], key=lambda entry: -entry[1])]
 
 
-def _offsets(log: ClickLog, run: Run, propensities: Propensities, depth: int) -> Floats:
-    """Clicks of each page that do not depend on relevance."""
-    sums = np.cumsum(propensities.offset_at(np.arange(1, depth + 1)))
-    lengths = np.array([len(run[qid]) if qid in run else 0 for qid in log.pairs.qids])
-    filled = np.minimum(lengths, depth)
-    of_query = np.where(filled > 0, sums[np.maximum(filled, 1) - 1], 0.0)
-    values: Floats = of_query[log.page_query]
+def _expected_clicks(log: ClickLog, propensities: Propensities, relevance: Floats) -> Floats:
+    """The expected clicks of each logged page, given the relevance of each pair."""
+    rate = propensities.at(log.position) * relevance[log.pair] + propensities.offset_at(log.position)
+    values: Floats = np.add.reduceat(np.clip(rate, 0.0, 1.0), log.bounds[:-1])
     return values
 
 

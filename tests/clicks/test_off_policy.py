@@ -8,6 +8,7 @@ import pytest
 import topkit as tk
 from tests.support.click_logs import known_models, random_pages
 from topkit.clicks import ClickLog, Propensities, evaluate_clicks
+from topkit.clicks.counterfactual import ESTIMATORS
 from topkit.clicks.off_policy import evaluation_table
 from topkit.data import InputError
 
@@ -109,6 +110,30 @@ def test_intervals_hold_the_truth(estimator: str) -> None:
         found = evaluate_clicks(log, run, SEEN, estimator=estimator, length=5)
         held += found.low <= truth <= found.high
     assert held >= 52  # 95 % of 60 is 57; P(fewer than 52) is 1 in 100
+
+
+def test_intervals_hold_the_truth_where_the_log_hides_the_best_documents() -> None:
+    """The ranker of the log shows relevant documents last, so few of their clicks have large weights.
+
+    Intervals whose clicks had the rate of an average document held the truth in 82 (snips), 85 (ips) and 55
+    (dr, which leans on that average) of 100 such logs.
+    """
+    queries, docs = 20, 14
+    rng = np.random.default_rng(0)
+    y = np.tile([2, 2, 1] + [0] * 11, queries)
+    names = [f"d{i}" for i in range(len(y))]
+    data = tk.Dataset.build(np.zeros((len(y), 1)), y, np.repeat(np.arange(queries), docs), doc_ids=names)
+    logging, new = -y + 0.2 * rng.standard_normal(len(y)), y + 0.3 * rng.standard_normal(len(y))
+    run, seen = tk.Run.from_scores(data, new), Propensities(1 / np.arange(1.0, 11.0))
+    ranked = np.lexsort((-new, data.query_index)).reshape(queries, docs)[:, :10]
+    truth = float((tk.Users().rates(data)[ranked] @ seen.examination).mean())
+    held = dict.fromkeys(ESTIMATORS, 0)
+    for seed in range(100):
+        log = tk.simulate_clicks(data, logging, 800, length=10, spread=0.8, seed=seed)
+        for estimator in ESTIMATORS:
+            found = evaluate_clicks(log, run, seen, estimator=estimator)
+            held[estimator] += found.low <= truth <= found.high
+    assert min(held.values()) >= 87, held
 
 
 def test_a_table_of_rankers() -> None:

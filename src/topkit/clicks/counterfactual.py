@@ -55,8 +55,8 @@ class Estimate:
     """P(click) of each cell, from a relevance that is drawn to what is usual for its rank and query."""
     relevance: Floats
     """That relevance, of each pair."""
-    guessed: Floats
-    """Of each query, the variance of the clicks that were not seen but guessed."""
+    guessed: float
+    """The variance of the clicks per page that were not seen but guessed."""
 
     @classmethod
     def of(cls, log: ClickLog, propensities: Propensities, estimator: str, new: Ranking) -> Estimate:
@@ -67,7 +67,7 @@ class Estimate:
         size, queries, query = len(log.pairs), len(log.pairs.qids), log.pairs.query
         shown = totals(cells.pair, cells.impressions * seen, size)
         hits, rows = totals(cells.pair, clicks, size), totals(cells.pair, cells.impressions, size)
-        usual, usual_at = usual_relevance(log, new, shown, hits)
+        usual = UsualRelevance.of(log, new, shown, hits)
         trusted = np.where(rows > 0, 1.0, 0.0)
         if estimator == "ips":
             weight = 1.0 / np.maximum(seen, CLIP) / rows[cells.pair]
@@ -76,15 +76,13 @@ class Estimate:
         else:
             trusted = np.minimum(shown, 1.0)
             weight = (1.0 / np.maximum(shown, 1.0))[cells.pair]
-        mean = totals(cells.pair, clicks * weight, size) + (1.0 - trusted) * usual
+        mean = totals(cells.pair, clicks * weight, size) + (1.0 - trusted) * usual.of_pair
         of_query = totals(query, new.exposure * mean, queries) + new.offset
-        of_query += (new.unknown * usual_at).sum(axis=1)
-        # a relevance between 0 and 1 whose mean is m has at most the variance m·(1 − m)
-        guess = (new.exposure * (1.0 - trusted)) ** 2 * usual * (1.0 - usual)
-        guessed = totals(query, guess, queries) + (new.unknown**2 * usual_at * (1.0 - usual_at)).sum(axis=1)
+        of_query += (new.unknown * usual.at_rank).sum(axis=1)
         pages = totals(log.page_query, None, queries)
+        guessed = usual.variance(new, new.exposure * (1.0 - trusted), query, pages / len(log))
         share = (new.exposure * pages[query])[cells.pair] * weight
-        relevance = (hits + usual) / (shown + 1.0)
+        relevance = (hits + usual.of_pair) / (shown + 1.0)
         rate = np.clip(seen * relevance[cells.pair] + offset, 0.0, 1.0)
         return cls(log, of_query, pages, cells.impressions, share, rate, relevance, guessed)
 
@@ -100,22 +98,46 @@ class Estimate:
             return float("nan")
         of_pages = self.of_query[self.log.page_query] - logged * expected
         noise = (self.share - logged) ** 2 @ (self.impressions * self.rate * (1.0 - self.rate)) / count
-        guessed = (self.pages / count) ** 2 @ self.guessed
-        return float(np.sqrt((of_pages.var(ddof=1) + noise) / count + guessed))
+        return float(np.sqrt((of_pages.var(ddof=1) + noise) / count + self.guessed))
 
 
-def usual_relevance(log: ClickLog, new: Ranking, shown: Floats, hits: Floats) -> tuple[Floats, Floats]:
+@dataclass(frozen=True)
+class UsualRelevance:
     """The relevance that documents at the same rank of the new ranker have, times a factor of the query.
 
-    The value of each pair, and that of each query and rank. A ranker that is worth testing has better
-    documents at the top, so the average of all documents would be too low there. Both factors are clicks over
-    expected clicks, with ``PRIOR`` clicks at the average added.
+    A ranker that is worth testing has better documents at the top, so the average of all documents would be
+    too low there. Both factors are clicks over expected clicks, with ``PRIOR`` clicks at the average added.
     """
-    query, queries, ranks = log.pairs.query, len(log.pairs.qids), new.depth + 1
-    average = float(np.clip(hits.sum() / max(float(shown.sum()), 1e-300), 1e-6, 1.0))
-    place = new.rank - 1
-    of_rank = (totals(place, hits, ranks) + PRIOR) / (totals(place, shown, ranks) + PRIOR / average)
-    expected = totals(query, shown * of_rank[place], queries)
-    of_query = np.maximum(totals(query, hits, queries) + PRIOR, 0.0) / (expected + PRIOR)
-    table: Floats = np.clip(of_query[:, None] * of_rank[None, :], 0.0, 1.0)
-    return table[query, place], table[:, : new.depth]
+
+    of_pair: Floats
+    at_rank: Floats
+    """Of each query and rank."""
+    clicks: Floats
+    """The clicks that each rank is estimated from."""
+
+    @classmethod
+    def of(cls, log: ClickLog, new: Ranking, shown: Floats, hits: Floats) -> UsualRelevance:
+        """From the exposure and the clicks of each pair."""
+        query, queries, ranks = log.pairs.query, len(log.pairs.qids), new.depth + 1
+        average = float(np.clip(hits.sum() / max(float(shown.sum()), 1e-300), 1e-6, 1.0))
+        place = new.rank - 1
+        clicks = np.maximum(totals(place, hits, ranks), 0.0) + PRIOR
+        of_rank = clicks / (totals(place, shown, ranks) + PRIOR / average)
+        expected = totals(query, shown * of_rank[place], queries) + PRIOR
+        of_query = np.maximum(totals(query, hits, queries) + PRIOR, 0.0) / expected
+        table: Floats = np.clip(of_query[:, None] * of_rank[None, :], 0.0, 1.0)
+        return cls(table[query, place], table[:, : new.depth], clicks[: new.depth])
+
+    def variance(self, new: Ranking, guessed: Floats, query: Ints, traffic: Floats) -> float:
+        """The variance of the clicks per page if this much examination of each pair is guessed.
+
+        A relevance between 0 and 1 whose mean is m has at most the variance m·(1 − m). And m itself is
+        uncertain: all guesses at one rank are off together, by 1/√clicks of the rank.
+        """
+        single = totals(query, guessed**2 * self.of_pair * (1.0 - self.of_pair), len(traffic))
+        single += (new.unknown**2 * self.at_rank * (1.0 - self.at_rank)).sum(axis=1)
+        on_page = new.rank <= new.depth
+        weighted = (traffic[query] * guessed * self.of_pair)[on_page]
+        together = totals(new.rank[on_page] - 1, weighted, new.depth)
+        together += traffic @ (new.unknown * self.at_rank)
+        return float(traffic**2 @ single + (together**2 / self.clicks).sum())

@@ -147,18 +147,17 @@ def clicks_parquet(folder: Path) -> Prepared:
 
     def damage(rng: Random, content: bytes) -> bytes:
         rows = pa.Table.from_pylist(click_rows(rng))
-        makers = random_columns(rng, len(rows))
-        for _ in range(rng.choice((1, 1, 2, 3))):
-            change, place = rng.randrange(4), rng.randrange(max(1, rows.num_columns))
-            if change == 0 and rows.num_columns > 1:
-                rows = rows.remove_column(place)
-            elif change == 1:
-                rows = rows.append_column(
-                    rng.choice((*rows.column_names, "rank", "", "é")), makers["string"]()
-                )
-            elif rows.num_columns:
-                rows = rows.set_column(place, rows.column_names[place], makers[rng.choice(list(makers))]())
         try:
+            makers = random_columns(rng, len(rows))
+            for _ in range(rng.choice((1, 1, 2, 3))):
+                change, place = rng.randrange(4), rng.randrange(rows.num_columns)
+                column = makers[rng.choice(list(makers))]()
+                if change == 0 and rows.num_columns > 1:
+                    rows = rows.remove_column(place)
+                elif change == 1:
+                    rows = rows.append_column(rng.choice((*rows.column_names, "rank", "", "é")), column)
+                else:
+                    rows = rows.set_column(place, rows.column_names[place], column)
             return parquet_bytes(rows.slice(0, 0) if rng.random() < 0.05 else rows)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
             return content  # the damage that was drawn has no Parquet form; the input stays as it was

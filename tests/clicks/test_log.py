@@ -188,3 +188,11 @@ def test_counts_that_are_no_counts_are_refused(count: float) -> None:
     table = {"query": ["q"], "document": ["d"], "position": [1], "impressions": [count], "clicks": [0]}
     with pytest.raises(InputError, match="row 1 of the column 'impressions': expected a count, got"):
         ClickLog.from_frame(pa.table(table))
+
+
+def test_ids_that_are_no_ids_are_refused() -> None:
+    table = {"page": [1], "document": ["d"], "clicks": [0]}
+    with pytest.raises(InputError, match="the column 'query' has the type struct<a: int64>"):
+        ClickLog.from_frame(pa.table({**table, "query": [{"a": 1}]}))
+    with pytest.raises(InputError, match="the column 'query' has the type list<item: int64>"):
+        ClickLog.from_frame(pa.table({**table, "query": [[1]]}))

@@ -90,6 +90,11 @@ def test_files_come_back(tmp_path: Path) -> None:
     path.write_text("position,examination\n")
     with pytest.raises(InputError, match="no positions"):
         read_propensities(path)
+    path.write_bytes(b"\xef\xbb\xbfposition,examination\r\n1,1\r\n2,0.5\r\n")  # as spreadsheets write it
+    assert read_propensities(path).examination.tolist() == [1.0, 0.5]
+    path.write_bytes(b"position,examination\r1,1\n2,0.5\n")
+    with pytest.raises(InputError, match=r"p\.csv:1: a line is ended by a carriage return alone"):
+        read_propensities(path)
     path.write_text("position,examination\n1,0\n")
     with pytest.raises(InputError, match=r"p\.csv: propensities must be finite and greater than 0"):
         read_propensities(path)

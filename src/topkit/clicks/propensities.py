@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -17,6 +16,8 @@ from topkit.clicks.log import ClickLog
 from topkit.clicks.models.pbm import pbm
 from topkit.clicks.models.trust import trust
 from topkit.data import InputError
+from topkit.data.csv_rows import csv_rows
+from topkit.data.files import numbered_lines
 from topkit.data.settings import lookup
 from topkit.data.table import Table
 from topkit.data.writers import text_writer
@@ -96,23 +97,24 @@ class Propensities:
 
 def read_propensities(path: str | PathLike[str]) -> Propensities:
     """Read the CSV that :meth:`Propensities.save` writes; the column ``offset`` is optional."""
-    from topkit.data.files import numbered_lines
-
-    lines = [(number, text.decode("utf-8", "replace")) for number, text in numbered_lines(path)]
-    rows = list(csv.DictReader(text for _, text in lines))
+    lines = ((number, text.decode("utf-8", "replace").rstrip("\r")) for number, text in numbered_lines(path))
+    rows = csv_rows(lines, path)
+    names = next(rows, (1, [""]))[1]
+    names[0] = names[0].removeprefix("\ufeff")
     form = "write the columns position and examination"
     examination, offset = [], []
-    for line, row in enumerate(rows, 2):
+    for place, (line, fields) in enumerate(rows, 1):
+        row = dict(zip(names, fields, strict=False))
         try:
-            if int(row["position"]) != line - 1:
-                raise InputError(f"expected position {line - 1}", "list them from 1", file=path, line=line)
+            if int(row["position"]) != place:
+                raise InputError(f"expected position {place}", "list them from 1", file=path, line=line)
             examination.append(float(row["examination"]))
             offset.append(float(row.get("offset") or 0.0))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError("expected a position and its examination", form, file=path, line=line) from None
-    if not rows:
+    if not examination:
         raise InputError("the file has no positions", form, file=path)
     try:
         return Propensities(examination, offset, "file")

@@ -120,6 +120,8 @@ def _ids(table: Any, name: str) -> Any:
     array = table[name].to_arrow()
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     array = array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    if pa.types.is_nested(array.type) or pa.types.is_float16(array.type):
+        raise InputError(f"the column {name!r} has the type {array.type}", "give texts or integers as ids")
     if array.null_count:
         row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
         raise InputError(f"row {row + 1} of the column {name!r} is missing", "fill the column")

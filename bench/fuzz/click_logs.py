@@ -72,7 +72,7 @@ def use(log: Any) -> None:
     """What every log must bear: its counts, its text, and the table that comes back."""
     from topkit.clicks import ClickLog
 
-    again = ClickLog.from_frame(log.to_frame("pyarrow")).counts()
+    again: Any = ClickLog.from_frame(log.to_frame("pyarrow")).counts()
     counts = log.counts()
     if again.impressions.sum() != counts.impressions.sum() or again.clicks.sum() != counts.clicks.sum():
         raise DifferenceError("the table of the log has other counts")

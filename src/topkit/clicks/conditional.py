@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,7 +150,7 @@ def drawn_to_power(effects: PositionEffects) -> PositionEffects:
     estimate, noise = effects.effect[known], effects.covariance[np.ix_(known, known)]
 
     def fitted(spread: float) -> tuple[Floats, Floats, float]:
-        precision = np.linalg.pinv(noise + spread * np.eye(len(known)))
+        precision: Floats = np.linalg.pinv(noise + spread * np.eye(len(known))).astype(np.float64)
         eta = float(slope @ precision @ estimate) / float(slope @ precision @ slope)
         gap = estimate - eta * slope
         return gap, precision, float(gap @ precision @ gap)
@@ -158,16 +159,15 @@ def drawn_to_power(effects: PositionEffects) -> PositionEffects:
     gap, precision, _ = fitted(spread)
     effect = effects.effect.copy()
     effect[known] = estimate - noise @ precision @ gap
-    eta_variance = 1.0 / float(slope @ precision @ slope)
     pull = noise @ precision
+    moved = pull @ slope
+    of_eta = np.outer(moved, moved) / float(slope @ precision @ slope)
     covariance = np.zeros_like(effects.covariance)
-    covariance[np.ix_(known, known)] = (
-        noise - pull @ noise + eta_variance * np.outer(pull @ slope, pull @ slope)
-    )
+    covariance[np.ix_(known, known)] = noise - pull @ noise + of_eta
     return replace(effects, effect=effect, covariance=covariance)
 
 
-def _root(surplus: Any) -> float:
+def _root(surplus: Callable[[float], float]) -> float:
     """Where a falling function of the variance crosses 0; 0 if it starts below."""
     if surplus(0.0) <= 0:
         return 0.0

@@ -84,7 +84,7 @@ def shown_counts(
     pair, place = np.nonzero(table)
     impressions = table[pair, place]
     none = np.zeros(len(pair), np.int64)
-    return ClickLog(Pairs.of_dataset(data), pair, place + 1, none, None, impressions)
+    return ClickLog(Pairs.of_dataset(data), pair.astype(np.int32), place + 1, none, None, impressions)
 
 
 def _pages_of_queries(data: Dataset, pages: int, rng: np.random.Generator) -> NDArray[np.int64]:

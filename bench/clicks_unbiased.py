@@ -16,14 +16,18 @@ METHODS = ("pbm", "all-pairs", "conditional", "smoothed")
 USED = "conditional"
 """The method whose propensities the rankers learn with."""
 SPREAD = 0.5
-LIMIT = "no unbiased one"
+LIMIT = "limit"
 """Name of the smallest errors that estimates without bias can have."""
+DRAWS = 4000
+"""Draws of errors with the smallest covariance."""
+Errors = dict[tuple[str, int], list[Floats]]
+"""Method and pages → of each log, the largest relative error of a position; of the limit, one per draw."""
 
 
 def unbiased() -> None:
     """NDCG@10 of ListNet on simulated clicks over NDCG@10 of ListNet on the grades, 5 folds of MQ2008."""
     values: dict[tuple[str, int], list[Floats]] = {}
-    errors: dict[tuple[str, int], list[float]] = {}
+    errors: Errors = {}
     truth = []
     for number in range(1, 6):
         one = side(number)
@@ -38,24 +42,27 @@ def unbiased() -> None:
             print(f"  training {time.process_time() - start:.1f} s", flush=True)
     print(f"ListNet on grades: {METRIC} ({CONVENTION}) {np.concatenate(truth).mean():.4f}")
     print_shares(values, truth)
-    for method in (*METHODS, LIMIT):
-        cells = "  ".join(f"{pages:>10,}: {np.max(errors[method, pages]):>5.1%}" for pages in SIZES)
-        print(f"largest relative error of the propensities by {method:<16} {cells}")
+    print_errors(errors)
 
 
 def propensities() -> None:
-    """The errors of the propensities alone, which takes a minute."""
-    errors: dict[tuple[str, int], list[float]] = {}
+    """The errors of the propensities alone."""
+    errors: Errors = {}
     for number in range(1, 6):
-        for pages in SIZES[:-1]:
+        for pages in SIZES:
             log_and_propensities(side(number), pages, number, errors)
+    print_errors(errors)
+
+
+def print_errors(errors: Errors) -> None:
+    """The largest relative error of any position in any log, and what to expect of the best estimate."""
     for method in (*METHODS, LIMIT):
-        cells = "  ".join(f"{pages:>10,}: {np.max(errors[method, pages]):>5.1%}" for pages in SIZES[:-1])
-        print(f"largest relative error of the propensities by {method:<16} {cells}")
+        cells = [f"{pages:>10,}: {np.max(errors[method, pages], axis=0).mean():>5.1%}" for pages in SIZES]
+        print(f"largest relative error of the propensities, {method:<11} {'  '.join(cells)}")
 
 
 def log_and_propensities(
-    one: Side, pages: int, seed: int, errors: dict[tuple[str, int], list[float]]
+    one: Side, pages: int, seed: int, errors: Errors
 ) -> tuple[tk.ClickLog, tk.Propensities]:
     """A log, the propensities that rankers learn with, and in ``errors`` those of every method."""
     start = time.process_time()
@@ -66,12 +73,12 @@ def log_and_propensities(
         start = time.process_time()
         found[method] = tk.estimate_propensities(log, method)
         seconds.append(f"{method} {time.process_time() - start:.1f} s")
-        gap = np.abs(found[method].examination * np.arange(1, len(found[method]) + 1) - 1).max()
-        errors.setdefault((method, pages), []).append(float(gap))
+        gaps = np.abs(found[method].examination * np.arange(1, len(found[method]) + 1) - 1)
+        errors.setdefault((method, pages), []).append(gaps.max(keepdims=True))
     limit = smallest_errors(log, tk.Users().rates(one.train))
     rng = np.random.default_rng(seed)
-    drawn = np.abs(rng.multivariate_normal(np.zeros(len(limit)), limit, 4000)).max(axis=1)
-    errors.setdefault((LIMIT, pages), []).append(float(drawn.mean()))
+    drawn = np.abs(rng.multivariate_normal(np.zeros(len(limit)), limit, DRAWS)).max(axis=1)
+    errors.setdefault((LIMIT, pages), []).append(drawn)
     reported = found[USED].error
     assert reported is not None
     smallest = f"smallest standard error {np.sqrt(limit[-1, -1]):.1%}, reported {reported[-1]:.1%}"

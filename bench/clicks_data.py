@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import topkit as tk
 from bench.svm_boosting import fold
+from topkit.clicks.pairs import Pairs
 from topkit.rankers import Learner
 
 Floats = NDArray[np.float64]
@@ -61,3 +62,21 @@ def ratio(values: list[Floats], truth: list[Floats]) -> tuple[float, float, floa
     means = ours[drawn].mean(axis=1) / best[drawn].mean(axis=1)
     low, high = np.quantile(means, (0.025, 0.975))
     return float(ours.mean() / best.mean()), float(low), float(high)
+
+
+def true_clicks(data: tk.Dataset, scores: Floats, length: int = 10) -> float:
+    """Expected clicks per page of a ranking, over queries of equal traffic."""
+    log = shown_queries(data, scores, length)
+    p = tk.Users().probabilities(log, tk.Users().rates(data))
+    return float(np.add.reduceat(p, log.bounds[:-1]).mean())
+
+
+def shown_queries(data: tk.Dataset, scores: Floats, length: int) -> tk.ClickLog:
+    """One page per query, in the order of the scores."""
+    order = np.lexsort((-scores, data.query_index))
+    place = np.arange(len(data)) - data.ptr[data.query_index]
+    kept = place < length
+    ptr = np.concatenate([[0], np.cumsum(np.minimum(data.lengths, length))])
+    return tk.ClickLog(
+        Pairs.of_dataset(data), order[kept].astype(np.int32), place[kept] + 1, np.zeros(kept.sum(), bool), ptr
+    )

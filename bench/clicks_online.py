@@ -1,11 +1,11 @@
-"""Clicks: off-policy evaluation, interleaving and exploration on simulated users."""
+"""Clicks: interleaving and exploration on simulated users."""
 
 from __future__ import annotations
 
 import numpy as np
 
 import topkit as tk
-from bench.clicks_data import L2, Floats, side, standard
+from bench.clicks_data import L2, Floats, shown_queries, side, standard, true_clicks
 from topkit.clicks.interleaving import INTERLEAVINGS
 from topkit.clicks.pairs import Pairs
 from topkit.rankers import Clicks
@@ -16,60 +16,6 @@ AFTER = (500, 1_000, 2_000, 4_000)
 SEEDS = 3
 POWER = 2.8016**2
 """(z₁ + z₂)² for a level of 5 % and a power of 80 %."""
-
-
-def true_clicks(data: tk.Dataset, scores: Floats, length: int = 10) -> float:
-    """Expected clicks per page of a ranking, over queries of equal traffic."""
-    log = shown_queries(data, scores, length)
-    p = tk.Users().probabilities(log, tk.Users().rates(data))
-    return float(np.add.reduceat(p, log.bounds[:-1]).mean())
-
-
-def shown_queries(data: tk.Dataset, scores: Floats, length: int) -> tk.ClickLog:
-    """One page per query, in the order of the scores."""
-    order = np.lexsort((-scores, data.query_index))
-    place = np.arange(len(data)) - data.ptr[data.query_index]
-    kept = place < length
-    ptr = np.concatenate([[0], np.cumsum(np.minimum(data.lengths, length))])
-    return tk.ClickLog(
-        Pairs.of_dataset(data), order[kept].astype(np.int32), place[kept] + 1, np.zeros(kept.sum(), bool), ptr
-    )
-
-
-def coverage() -> None:
-    """How often intervals of 95 % hold the true clicks per page, in 100 runs, for three ranker pairs."""
-    one = side(1)
-    ranker = tk.ranker("listnet", l2=L2).fit(one.train)
-    train = one.train.select(np.arange(60))  # few enough that 20,000 pages show every document
-    weak = one.logging[: len(train)]
-    best = standard(train, train.X[:, 38])
-    learned = standard(train, ranker.ordering_scores(train))
-    wide = tk.simulate_clicks(train, weak, 300_000, spread=1.0, seed=999)
-    estimated = tk.estimate_propensities(wide, "pbm")
-    given = tk.Propensities(1 / np.arange(1.0, 11.0))
-    for title, logging, new in (
-        ("weak feature → ListNet", weak, learned),
-        ("weak feature that explores more → ListNet", 0.5 * weak, learned),
-        ("best feature → ListNet", best, learned),
-        ("ListNet → best feature", learned, best),
-    ):
-        truth, run = true_clicks(train, new), tk.Run.from_scores(train, new)
-        held: dict[str, list[bool]] = {}
-        width: dict[str, list[float]] = {}
-        for seed in range(100):
-            log = tk.simulate_clicks(train, logging, 20_000, spread=1.0, seed=seed)
-            for name, propensities in (("given", given), ("estimated", estimated)):
-                for estimator in ("snips", "ips", "dr"):
-                    if name == "estimated" and estimator != "snips":
-                        continue
-                    found = tk.evaluate_clicks(log, run, propensities, estimator=estimator)
-                    held.setdefault(f"{estimator} {name}", []).append(found.low <= truth <= found.high)
-                    width.setdefault(f"{estimator} {name}", []).append(found.high - found.low)
-        cells = "  ".join(
-            f"{name} {sum(inside)}/100 (±{np.mean(width[name]) / 2:.4f})" for name, inside in held.items()
-        )
-        text = f"truth {truth:.4f}, log {log.clicks.sum() / len(log):.4f}, coverage {found.coverage:.3f}"
-        print(f"{title}: {text}; {cells}", flush=True)
 
 
 def interleave() -> None:

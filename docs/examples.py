@@ -121,11 +121,27 @@ def aggregator_example(name: str, settings: dict[str, Setting]) -> str:
     )
 
 
+def click_model_example(name: str, settings: dict[str, Setting]) -> str:
+    """Fit to one half of a log, measure on the other."""
+    return "\n".join(
+        [
+            "import topkit as tk",
+            "",
+            "data = tk.demo_data()",
+            "log = tk.simulate_clicks(data, data.X[:, 0], 2_000, seed=1)",
+            "train, test = log.select(range(1_000)), log.select(range(1_000, 2_000))",
+            f'model = tk.fit_click_model(train, "{name}")',
+            "print(round(tk.click_fit(model, test).perplexity, 3))",
+        ]
+    )
+
+
 EXAMPLES = {
     "ranker": ranker_example,
     "loss": loss_example,
     "measure": measure_example,
     "strategy": strategy_example,
     "fusion method": aggregator_example,
+    "click model": click_model_example,
 }
 """Kind of method → the example of one of its names."""

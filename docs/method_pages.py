@@ -39,6 +39,7 @@ KINDS = (
     Kind("measure", "measures", "Measures", "metrics.md", "topkit measures"),
     Kind("strategy", "strategies", "Labelling strategies", "labelling.md", "topkit strategies"),
     Kind("fusion method", "aggregators", "Fusion methods", "fusion.md", "topkit aggregators"),
+    Kind("click model", "click-models", "Click models", "clicks.md", "topkit clicks models"),
 )
 
 

@@ -26,6 +26,7 @@ FOLDERS = {
     "measure": "measures",
     "strategy": "strategies",
     "fusion method": "aggregators",
+    "click model": "click-models",
 }
 """Kind of method → the folder of its reference pages."""
 SLOW = ("tune-and-mix", "coordinate-ascent", "sortnet", "adaboost-mh", "mcrank", "mallows", "focusedsvm")

@@ -14,7 +14,7 @@ import numpy as np
 from bench.fuzz.target import DifferenceError, Prepared
 
 
-def _columns(rng: Random, rows: int) -> dict[str, Callable[[], Any]]:
+def random_columns(rng: Random, rows: int) -> dict[str, Callable[[], Any]]:
     """Makers of columns by the name of their type; those below ``float64`` are no features."""
     import pyarrow as pa
 
@@ -63,7 +63,7 @@ def table(rng: Random, valid: bool, head: tuple[str, ...] = ("qid", "label")) ->
     import pyarrow as pa
 
     rows = rng.randrange(1, 9) if valid or rng.random() < 0.95 else 0
-    makers = _columns(rng, rows)
+    makers = random_columns(rng, rows)
     columns: list[tuple[str, Any]] = []
     for name in head:
         wrong = not valid and rng.random() < 0.3
@@ -94,7 +94,7 @@ def _facts(rng: Random) -> dict[str, Any]:
     return facts
 
 
-def _parquet_bytes(rows: Any) -> bytes:
+def parquet_bytes(rows: Any) -> bytes:
     import pyarrow.parquet as pq
 
     stream = io.BytesIO()
@@ -136,7 +136,7 @@ def parquet(folder: Path) -> Prepared:
                 raise DifferenceError("pyarrow reads other queries")
 
     def generate(rng: Random) -> bytes:
-        return own if rng.random() < 0.2 else _parquet_bytes(table(rng, True))
+        return own if rng.random() < 0.2 else parquet_bytes(table(rng, True))
 
     def damage(rng: Random, content: bytes) -> bytes:
         try:
@@ -146,7 +146,7 @@ def parquet(folder: Path) -> Prepared:
                     json.dumps(_facts(rng)) if rng.random() < 0.8 else rng.choice(("[]", "x", "1", "\x00"))
                 )
                 rows = rows.replace_schema_metadata({"topkit": facts})
-            return _parquet_bytes(rows)
+            return parquet_bytes(rows)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
             return content  # the damage that was drawn has no Arrow form; the input stays as it was
 

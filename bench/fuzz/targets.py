@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.fuzz import bodies, corpora, judged, models, names, self_test, tables
+from bench.fuzz import bodies, click_logs, corpora, judged, models, names, self_test, tables
 from bench.fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
@@ -30,6 +30,11 @@ TARGETS: dict[str, Target] = {
     "synonyms": Target(corpora.synonyms),
     "index": Target(corpora.index, 0.3),
     "parquet": Target(tables.parquet),
+    "clicks-csv": Target(click_logs.clicks_csv, 2),
+    "clicks-tsv": Target(click_logs.clicks_tsv),
+    "clicks-parquet": Target(click_logs.clicks_parquet),
+    "propensities": Target(click_logs.propensities_csv),
+    "interleaved": Target(click_logs.interleaved_csv),
     **{f"model-{kind}": Target(models.target(kind), 0.3) for kind in models.KINDS},
     "study": Target(names.study),
     "settings": Target(names.settings, 3),

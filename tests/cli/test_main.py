@@ -108,16 +108,18 @@ def output(*words: str) -> str:
         ("measures", tk.METRICS),
         ("strategies", tk.STRATEGIES),
         ("aggregators", tk.AGGREGATORS),
+        ("clicks models", tk.CLICK_MODELS),
     ],
 )
 def test_every_registry_is_listed_and_every_entry_described(command: str, registry: dict[str, Any]) -> None:
-    rows = output(command).splitlines()[1:]
+    words = command.split()
+    rows = output(*words).splitlines()[1:]
     assert [row.split()[0] for row in rows] == list(registry)
     assert all(len(row.split()) > 1 for row in rows), "a name and a sentence"
     for name in registry:
-        assert output(command, name).startswith(f"{name}: ")
+        assert output(*words, name).startswith(f"{name}: ")
     with pytest.raises(InputError, match=r"unknown .* 'nothing'"):
-        output(command, "nothing")
+        output(*words, "nothing")
 
 
 def test_a_ranker_is_shown_with_every_setting() -> None:

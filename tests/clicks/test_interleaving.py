@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import topkit as tk
 from topkit.clicks import INTERLEAVINGS, interleave, interleaving_test
 from topkit.clicks.interleaving.optimised import _distribution, possible_pages
+from topkit.clicks.interleaving.pages import read_outcomes
 from topkit.data import InputError
 
 METHODS = list(INTERLEAVINGS)
@@ -122,3 +124,12 @@ def test_the_sign_test_is_that_of_scipy() -> None:
     assert (found.wins_a, found.wins_b, found.ties) == (14, 4, 7)
     assert found.p == binomtest(14, 18).pvalue
     assert tk.interleaving_test(np.zeros(3)).p == 1
+
+
+def test_a_column_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "pages.csv"
+    path.write_bytes(b"page,credit,clicks,\xff\n1,1,1,x\n")
+    with pytest.raises(InputError, match=r"pages\.csv: a column name is not UTF-8; save the file as UTF-8"):
+        read_outcomes(path)
+    path.write_text("page,credit,clicks\n1,1,1\n1,-1,0\n2,-1,1\n")
+    assert read_outcomes(path).tolist() == [1.0, -1.0]

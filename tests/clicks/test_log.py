@@ -163,3 +163,36 @@ def test_ids_of_csv_are_texts(tmp_path: Path) -> None:
 def test_an_empty_log_is_refused() -> None:
     with pytest.raises(InputError, match="no rows"):
         ClickLog.of_pages([])
+
+
+def test_simulated_counts_are_those_of_the_pages_with_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tk.demo_data().select(np.arange(5))
+    monkeypatch.setattr("topkit.clicks.simulation.BLOCK", 200)  # several blocks per query
+    scores = data.X[:, 0]
+    pages = tk.simulate_clicks(data, scores, 3_000, length=4, spread=2.0, seed=7)
+    counts = tk.simulate_clicks(data, scores, 3_000, length=4, spread=2.0, seed=7, form="counts")
+    added_up = pages.counts()
+    for name in ("pair", "position", "impressions"):
+        assert np.array_equal(getattr(added_up, name), getattr(counts, name))
+    # the clicks are other draws of the same probabilities: their sum has the same mean and variance
+    p = tk.Users().probabilities(counts, tk.Users().rates(data))
+    assert counts.impressions is not None
+    error = np.sqrt(counts.impressions @ (p * (1 - p)))
+    assert abs(counts.clicks.sum() - counts.impressions @ p) < 4 * error
+    with pytest.raises(InputError, match="expected a log of pages or counts"):
+        tk.simulate_clicks(data, scores, 10, form="rows")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [1e19, 2.0**53 + 2, -1.0, 0.5, float("nan"), float("inf")])
+def test_counts_that_are_no_counts_are_refused(count: float) -> None:
+    table = {"query": ["q"], "document": ["d"], "position": [1], "impressions": [count], "clicks": [0]}
+    with pytest.raises(InputError, match="row 1 of the column 'impressions': expected a count, got"):
+        ClickLog.from_frame(pa.table(table))
+
+
+def test_ids_that_are_no_ids_are_refused() -> None:
+    table = {"page": [1], "document": ["d"], "clicks": [0]}
+    with pytest.raises(InputError, match="the column 'query' has the type struct<a: int64>"):
+        ClickLog.from_frame(pa.table({**table, "query": [{"a": 1}]}))
+    with pytest.raises(InputError, match="the column 'query' has the type list<item: int64>"):
+        ClickLog.from_frame(pa.table({**table, "query": [[1]]}))

@@ -1,4 +1,4 @@
-"""``topkit rankers``, ``losses``, ``measures``, ``strategies``, ``aggregators``: the methods to choose from.
+"""Lists of methods to choose from: ``topkit rankers``, ``losses``, ``measures``, ``clicks models`` and more.
 
 Names come from the registries, descriptions from the docstrings and settings from their declarations.
 """
@@ -98,12 +98,21 @@ def aggregator_entries() -> dict[str, Entry]:
     return {name: _entry(method, settings_of(method)) for name, method in AGGREGATORS.items()}
 
 
+def click_model_entries() -> dict[str, Entry]:
+    """Click models, with the settings of each."""
+    from topkit.clicks import CLICK_MODELS
+    from topkit.data.settings import settings_of
+
+    return {name: _entry(model, settings_of(model)) for name, model in CLICK_MODELS.items()}
+
+
 ENTRIES: dict[str, Callable[[], dict[str, Entry]]] = {
     "ranker": ranker_entries,
     "loss": loss_entries,
     "measure": measure_entries,
     "strategy": strategy_entries,
     "fusion method": aggregator_entries,
+    "click model": click_model_entries,
 }
 """What it is → name → entry."""
 
@@ -200,4 +209,7 @@ measures = _command("measure", "List the measures, or show one with its settings
 strategies = _command("strategy", "List the labelling strategies, or show one.", "strategies", "adaptive")
 aggregators = _command(
     "fusion method", "List the methods that fuse runs, or show one.", "aggregators", "mallows"
+)
+click_models = _command(
+    "click model", "List the click models, or show one with its settings.", "clicks models", "dbn"
 )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from topkit.cli.catalogue import click_models
 from topkit.cli.output import Format, print_table
 from topkit.cli.shared import Seed
 
@@ -15,9 +16,14 @@ app = typer.Typer(help="Learn about users, and test rankers, from click logs.", 
 
 LOG = "A click log: CSV, TSV or Parquet with the columns page (or impressions and position), query, document "
 Log = Annotated[Path, Argument(help=LOG + "and clicks; or result pages as text.")]
+METHODS = "pbm, trust, conditional, smoothed, all-pairs, adjacent, swap or randomised"
 Propensity = Annotated[
-    str, Option(help="pbm, trust, all-pairs, adjacent, swap or randomised; or a CSV of `propensities --out`.")
+    str,
+    Option(help=f"{METHODS}; or a CSV of `propensities --out`."),
 ]
+
+
+app.command("models")(click_models)
 
 
 @app.command()
@@ -57,7 +63,7 @@ def fit(
 @app.command()
 def propensities(
     log: Log,
-    method: Annotated[str, Option(help="pbm, trust, all-pairs, adjacent, swap or randomised.")] = "pbm",
+    method: Annotated[str, Option(help=f"{METHODS}.")] = "pbm",
     out: Annotated[Path | None, Option(help="A CSV file to write, for --propensity.")] = None,
     form: Format = "table",
 ) -> None:

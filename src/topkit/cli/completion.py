@@ -18,6 +18,7 @@ REGISTRIES = {
     "convention": "topkit.metrics:CONVENTIONS",
     "strategy": "topkit.labelling:STRATEGIES",
     "fusion method": "topkit.fusion:AGGREGATORS",
+    "click model": "topkit.clicks:CLICK_MODELS",
 }
 """What it is → the module and the name of its registry."""
 

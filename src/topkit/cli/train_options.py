@@ -38,7 +38,7 @@ class TrainOptions:
     ] = None
     propensity: Annotated[
         str | None,
-        Option(help="Position bias of --clicks: pbm, trust, all-pairs, adjacent, swap, randomised or a CSV."),
+        Option(help="Position bias of --clicks: pbm, trust, conditional, all-pairs, … or a CSV."),
     ] = None
     estimator: Annotated[
         str | None, Option(help="How to correct --clicks: snips, ips, dr, dual, pairwise or naive.")

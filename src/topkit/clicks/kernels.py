@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from topkit.compute import Floats, Ints
+from topkit.compute import Bools, Floats, Ints, Ints32
 
 SMALLEST = 1e-300
 """Keeps the logarithm of an impossible event finite."""
@@ -75,7 +73,7 @@ def mixture_pass(
 
 @njit(cache=True, nogil=True)
 def chain_pass(
-    ptr: Ints, pair: NDArray[np.int32], key: NDArray[np.int32], clicked: NDArray[np.bool_],
+    ptr: Ints, pair: Ints32, key: Ints32, clicked: Bools,
     a: Floats, t: Floats, onward: float, examined: Floats, unsatisfied: Floats,
     clicks_of_key: Floats, steps: Floats, tail: Floats,
 ) -> float:  # fmt: skip

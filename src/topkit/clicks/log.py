@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from topkit.clicks.pairs import Pairs
-from topkit.compute import Ints
+from topkit.compute import Bools, Floats, Ints, Ints32
 from topkit.data import InputError, Page
 from topkit.data.words import counted
 
@@ -27,8 +27,8 @@ class Cells:
 
     pair: Ints
     bucket: Ints
-    impressions: NDArray[np.float64]
-    clicks: NDArray[np.float64]
+    impressions: Floats
+    clicks: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +47,7 @@ class ClickLog:
     """
 
     pairs: Pairs
-    pair: NDArray[np.int32]
+    pair: Ints32
     position: NDArray[Any]
     """16 bits, counted from 1."""
     clicks: NDArray[Any]
@@ -156,7 +156,7 @@ class ClickLog:
             self, pair=self.pair[rows], position=self.position[rows], clicks=self.clicks[rows], ptr=ptr
         )
 
-    def with_clicks(self, clicks: NDArray[np.bool_]) -> ClickLog:
+    def with_clicks(self, clicks: Bools) -> ClickLog:
         """The same pages with other clicks."""
         return replace(self, clicks=clicks)
 

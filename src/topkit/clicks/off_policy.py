@@ -7,21 +7,14 @@ from typing import Annotated
 
 import numpy as np
 
+from topkit.clicks.counterfactual import ESTIMATORS, Z95, Estimate, Ranking
 from topkit.clicks.log import ClickLog
-from topkit.clicks.pairs import Pairs, totals
+from topkit.clicks.pairs import totals
 from topkit.clicks.propensities import Propensities, estimate_propensities
-from topkit.compute import Floats, Ints
+from topkit.compute import Floats
 from topkit.data import InputError, Run
 from topkit.data.settings import Setting, check_settings, settings_of
 from topkit.data.table import Table
-
-ESTIMATORS = ("snips", "ips", "dr")
-Z95 = 1.959963984540054
-"""The 97.5 % point of the normal distribution."""
-CLIP = 1e-3
-"""Smallest examination that ips and snips divide by."""
-PRIOR = 10.0
-"""Examinations at the average relevance that dr adds to each query."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +71,12 @@ def evaluate_clicks(
 
     - ``snips``: Σ c / Σ θ, self-normalised;
     - ``ips``: the mean of c/θ;
-    - ``dr``: m + Σ (c − θ·m)/max(Σ θ, 1), doubly robust: documents with less than one examination lean on the
-      average relevance m of their query.
+    - ``dr``: m + Σ (c − θ·m)/max(Σ θ, 1), doubly robust: documents with less than one examination lean on m,
+      the relevance that is usual for their rank in the new ranking and for their query.
 
-    The variance has two parts: queries differ, and clicks are random. The second is that of the model, not of
-    the sample, because documents with few impressions have no spread of their own. The interval does not
-    include the error of the propensities. Documents that the log has not shown count with the average
-    relevance (by ``dr`` with that of the query), so the result is a guess unless the coverage is near 1.
-    Pages of queries that the run does not have are left out.
+    Documents that the log has not shown count with m, so the result is a guess unless the coverage is near 1.
+    The interval includes the randomness of queries and clicks, and the error of such guesses, but not that of
+    the propensities. Pages of queries that the run does not have are left out.
 
     >>> import topkit as tk
     >>> pages = [tk.Page("q", ("a", "b"), (False, True)), tk.Page("q", ("b", "a"), (True, False))] * 50
@@ -99,75 +90,17 @@ def evaluate_clicks(
     if isinstance(propensities, str):
         propensities = estimate_propensities(log, propensities)
     log = _known_pages(log, run)
-    ranks = _ranks(log.pairs, run)
-    depth = length or int(np.diff(log.bounds).max())
-    exposure = np.where(ranks <= depth, propensities.at(np.minimum(ranks, depth)), 0.0)
-    total = _exposure_of_queries(log, run, propensities, depth)
-    estimate = _Estimate.of(log, propensities, estimator, exposure, total)
-    offsets = _offsets(log, run, propensities, depth)
-    clicks = np.add.reduceat(log.clicks.astype(np.float64), log.bounds[:-1])
-    values = estimate.of_pages + offsets
-    error, change_error = estimate.error(values, 0.0), estimate.error(values, 1.0)
-    value = float(values.mean())
-    change = value - float(clicks.mean())
+    new = _new_ranking(log, run, propensities, length or int(np.diff(log.bounds).max()))
+    estimate = Estimate.of(log, propensities, estimator, new)
+    value = float(estimate.of_query @ estimate.pages / len(log))
+    logged = float(log.clicks.sum() / len(log))
+    expected = _expected_clicks(log, propensities, estimate.relevance)
+    margin, change_margin = Z95 * estimate.error(0.0, expected), Z95 * estimate.error(1.0, expected)
+    change = value - logged
     return ClickEvaluation(
-        run.name, estimator, value, value - Z95 * error, value + Z95 * error, float(clicks.mean()),
-        change, change - Z95 * change_error, change + Z95 * change_error, len(log),
-        _coverage(log, exposure, total),
+        run.name, estimator, value, value - margin, value + margin, logged,
+        change, change - change_margin, change + change_margin, len(log), _coverage(log, new),
     )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class _Estimate:
-    """The clicks of the new page of each logged page's query, and what they owe to each logged click."""
-
-    log: ClickLog
-    of_pages: Floats
-    share: Floats
-    """By how much a click of each row changes the sum over pages."""
-    rate: Floats
-    """P(click) of each row, from a relevance that is drawn to the average."""
-
-    @classmethod
-    def of(
-        cls, log: ClickLog, propensities: Propensities, estimator: str, exposure: Floats, total: Floats
-    ) -> _Estimate:
-        seen, offset = propensities.at(log.position), propensities.offset_at(log.position)
-        clicks = log.clicks - offset
-        size, queries, query = len(log.pairs), len(log.pairs.qids), log.pairs.query
-        shown, hits = totals(log.pair, seen, size), totals(log.pair, clicks, size)
-        average = float(np.clip(hits.sum() / shown.sum(), 0.0, 1.0))
-        rows = totals(log.pair, None, size)
-        fallback = np.full(queries, average)
-        if estimator == "ips":
-            weight = 1.0 / np.maximum(seen, CLIP) / np.maximum(rows, 1.0)[log.pair]
-            mean = totals(log.pair, clicks * weight, size)
-        elif estimator == "snips":
-            weight = (1.0 / np.maximum(shown, CLIP))[log.pair]
-            mean = hits / np.maximum(shown, CLIP)
-        else:
-            of_query, seen_of_query = totals(query, hits, queries), totals(query, shown, queries)
-            fallback = (of_query + PRIOR * average) / (seen_of_query + PRIOR)
-            below = np.maximum(shown, 1.0)
-            weight = (1.0 / below)[log.pair]
-            mean = fallback[query] + (hits - shown * fallback[query]) / below
-        known = totals(query, exposure * (rows > 0), queries)
-        new = totals(query, exposure * mean * (rows > 0), queries) + (total - known) * fallback
-        pages = totals(log.page_query, None, queries)
-        share = (exposure * pages[query])[log.pair] * weight
-        smooth = (hits + average) / (shown + 1.0)
-        rate = np.clip(seen * smooth[log.pair] + offset, 0.0, 1.0)
-        return cls(log, new[log.page_query], share, rate)
-
-    def error(self, values: Floats, logged: float) -> float:
-        """The standard error of the mean value, minus ``logged`` times that of the clicks of the log."""
-        pages = len(values)
-        if pages < 2:
-            return float("nan")
-        expected = np.add.reduceat(self.rate, self.log.bounds[:-1])
-        noise = (self.share - logged) ** 2 @ (self.rate * (1.0 - self.rate)) / pages
-        variance = float((values - logged * expected).var(ddof=1) + noise)
-        return float(np.sqrt(variance / pages))
 
 
 def _known_pages(log: ClickLog, run: Run) -> ClickLog:
@@ -179,16 +112,26 @@ def _known_pages(log: ClickLog, run: Run) -> ClickLog:
     return log if inside.all() else log.select(inside[log.page_query])
 
 
-def _ranks(pairs: Pairs, run: Run) -> Ints:
-    """The rank of each pair in the run, from 1; a very large one if the run does not have it."""
-    ranks = np.full(len(pairs), 1 << 40, np.int64)
+def _new_ranking(log: ClickLog, run: Run, propensities: Propensities, depth: int) -> Ranking:
+    """The ranks of the log's documents in the run, and the examination of documents that the log lacks."""
+    pairs = log.pairs
+    rank = np.full(len(pairs), depth + 1, np.int64)
+    seen = propensities.at(np.arange(1, depth + 1))
+    unknown, offset = np.zeros((len(pairs.qids), depth)), np.zeros(len(pairs.qids))
+    offsets = propensities.offset_at(np.arange(1, depth + 1))
     names = pairs.docs.tolist()
     for query, qid in enumerate(pairs.qids):
         if qid in run:
-            place = {doc: rank for rank, doc in enumerate(_ranking(run, qid), 1)}
-            for pair in range(int(pairs.ptr[query]), int(pairs.ptr[query + 1])):
-                ranks[pair] = place.get(names[pair], 1 << 40)
-    return ranks
+            pair_of = {names[pair]: pair for pair in range(int(pairs.ptr[query]), int(pairs.ptr[query + 1]))}
+            shown = _ranking(run, qid)[:depth]
+            offset[query] = offsets[: len(shown)].sum()
+            for place, doc in enumerate(shown):
+                if doc in pair_of:
+                    rank[pair_of[doc]] = place + 1
+                else:
+                    unknown[query, place] = seen[place]
+    exposure = np.where(rank <= depth, seen[np.minimum(rank, depth) - 1], 0.0)
+    return Ranking(rank, depth, exposure, unknown, offset)
 
 
 def _ranking(run: Run, qid: str) -> list[str]:
@@ -196,25 +139,17 @@ def _ranking(run: Run, qid: str) -> list[str]:
     return [doc for doc, _ in sorted(run[qid], key=lambda entry: -entry[1])]
 
 
-def _offsets(log: ClickLog, run: Run, propensities: Propensities, depth: int) -> Floats:
-    """Clicks of each page that do not depend on relevance."""
-    sums = np.cumsum(propensities.offset_at(np.arange(1, depth + 1)))
-    lengths = np.array([len(run[qid]) if qid in run else 0 for qid in log.pairs.qids])
-    filled = np.minimum(lengths, depth)
-    of_query = np.where(filled > 0, sums[np.maximum(filled, 1) - 1], 0.0)
-    values: Floats = of_query[log.page_query]
+def _expected_clicks(log: ClickLog, propensities: Propensities, relevance: Floats) -> Floats:
+    """The expected clicks of each logged page, given the relevance of each pair."""
+    rate = propensities.at(log.position) * relevance[log.pair] + propensities.offset_at(log.position)
+    values: Floats = np.add.reduceat(np.clip(rate, 0.0, 1.0), log.bounds[:-1])
     return values
 
 
-def _exposure_of_queries(log: ClickLog, run: Run, propensities: Propensities, depth: int) -> Floats:
-    """The sum of the examination over the new page of each query."""
-    sums = np.cumsum(propensities.at(np.arange(1, depth + 1)))
-    lengths = np.array([min(len(run[qid]), depth) if qid in run else 0 for qid in log.pairs.qids])
-    values: Floats = np.where(lengths > 0, sums[np.maximum(lengths, 1) - 1], 0.0)
-    return values
-
-
-def _coverage(log: ClickLog, exposure: Floats, of_queries: Floats) -> float:
+def _coverage(log: ClickLog, new: Ranking) -> float:
+    """Share of the examination of the new pages that falls on documents which the log has shown."""
+    queries = len(log.pairs.qids)
     shown = totals(log.pair, None, len(log.pairs)) > 0
-    known = totals(log.pairs.query, exposure * shown, len(log.pairs.qids))
-    return float(known[log.page_query].sum() / of_queries[log.page_query].sum())
+    known = totals(log.pairs.query, new.exposure * shown, queries)
+    total = totals(log.pairs.query, new.exposure, queries) + new.unknown.sum(axis=1)
+    return float(known[log.page_query].sum() / total[log.page_query].sum())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Ints
+from topkit.compute import Floats, Ints, Ints32
 from topkit.data import Dataset, InputError, Strings
 
 
@@ -28,7 +28,7 @@ class Pairs:
     docs: Strings
 
     @classmethod
-    def of(cls, queries: Any, docs: Any) -> tuple[Pairs, NDArray[np.int32]]:
+    def of(cls, queries: Any, docs: Any) -> tuple[Pairs, Ints32]:
         """The pairs of two columns of the same length, and the pair of each row.
 
         Queries are in the order of their first row, and so are the documents of a query.
@@ -70,9 +70,9 @@ class Pairs:
         return np.fromiter((place.get(name, -1) for name in other.names()), np.int64, len(other))
 
 
-def totals(number: NDArray[Any], weights: NDArray[Any] | None, size: int) -> NDArray[np.float64]:
+def totals(number: NDArray[Any], weights: NDArray[Any] | None, size: int) -> Floats:
     """The sum of the weights (or the count) of each number from 0 to size − 1."""
-    sums: NDArray[np.float64] = np.bincount(number, weights, size).astype(np.float64)
+    sums: Floats = np.bincount(number, weights, size).astype(np.float64)
     return sums
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from topkit.clicks.conditional import PositionEffects, conditional, drawn_to_power
 from topkit.clicks.harvest import adjacent, all_pairs, randomised, swap
 from topkit.clicks.identify import check_adjacent, check_connected, check_first
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.pbm import pbm
 from topkit.clicks.models.trust import trust
-from topkit.compute import Floats
+from topkit.compute import Floats, Ints
 from topkit.data import InputError
+from topkit.data.csv_rows import csv_rows
+from topkit.data.files import numbered_lines
 from topkit.data.settings import lookup
 from topkit.data.table import Table
 from topkit.data.writers import text_writer
@@ -36,9 +38,15 @@ class Propensities:
     examination: Floats
     offset: Floats
     method: str = "given"
+    error: Floats | None = None
+    """The relative standard error of each examination, if the method has one."""
 
     def __init__(
-        self, examination: ArrayLike, offset: ArrayLike | None = None, method: str = "given"
+        self,
+        examination: ArrayLike,
+        offset: ArrayLike | None = None,
+        method: str = "given",
+        error: ArrayLike | None = None,
     ) -> None:
         slope = np.array(examination, np.float64)
         if slope.ndim != 1 or not len(slope) or not np.isfinite(slope).all() or not (slope > 0).all():
@@ -49,6 +57,7 @@ class Propensities:
         object.__setattr__(self, "examination", slope)
         object.__setattr__(self, "offset", shift)
         object.__setattr__(self, "method", method)
+        object.__setattr__(self, "error", None if error is None else np.array(error, np.float64))
 
     def __len__(self) -> int:
         """Number of positions."""
@@ -64,18 +73,20 @@ class Propensities:
         values: Floats = self.offset[self._place(position)]
         return values
 
-    def _place(self, position: ArrayLike) -> NDArray[np.int64]:
+    def _place(self, position: ArrayLike) -> Ints:
         return np.minimum(np.asarray(position, np.int64), len(self)) - 1
 
     def table(self) -> Table:
         """A row per position."""
-        rows = [
-            (str(place), examination, offset)
-            for place, (examination, offset) in enumerate(
-                zip(self.examination.tolist(), self.offset.tolist(), strict=True), 1
-            )
-        ]
-        return Table(("position", "examination", "offset"), rows, (f"method {self.method}",))
+        columns: dict[str, list[str] | list[float]] = {
+            "position": [str(place) for place in range(1, len(self) + 1)],
+            "examination": self.examination.tolist(),
+            "offset": self.offset.tolist(),
+        }
+        if self.error is not None:
+            columns["relative error"] = self.error.tolist()
+        rows = list(zip(*columns.values(), strict=True))
+        return Table(tuple(columns), rows, (f"method {self.method}",))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write CSV with the columns position, examination and offset."""
@@ -85,23 +96,24 @@ class Propensities:
 
 def read_propensities(path: str | PathLike[str]) -> Propensities:
     """Read the CSV that :meth:`Propensities.save` writes; the column ``offset`` is optional."""
-    from topkit.data.files import numbered_lines
-
-    lines = [(number, text.decode("utf-8", "replace")) for number, text in numbered_lines(path)]
-    rows = list(csv.DictReader(text for _, text in lines))
+    lines = ((number, text.decode("utf-8", "replace").rstrip("\r")) for number, text in numbered_lines(path))
+    rows = csv_rows(lines, path)
+    names = next(rows, (1, [""]))[1]
+    names[0] = names[0].removeprefix("\ufeff")
     form = "write the columns position and examination"
     examination, offset = [], []
-    for line, row in enumerate(rows, 2):
+    for place, (line, fields) in enumerate(rows, 1):
+        row = dict(zip(names, fields, strict=False))
         try:
-            if int(row["position"]) != line - 1:
-                raise InputError(f"expected position {line - 1}", "list them from 1", file=path, line=line)
+            if int(row["position"]) != place:
+                raise InputError(f"expected position {place}", "list them from 1", file=path, line=line)
             examination.append(float(row["examination"]))
             offset.append(float(row.get("offset") or 0.0))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError("expected a position and its examination", form, file=path, line=line) from None
-    if not rows:
+    if not examination:
         raise InputError("the file has no positions", form, file=path)
     try:
         return Propensities(examination, offset, "file")
@@ -125,6 +137,21 @@ def _of_trust(log: ClickLog) -> Propensities:
             "use a longer log, or the method pbm",
         )
     return Propensities(model.slope, model.offset, "trust")
+
+
+def _of_conditional(log: ClickLog) -> Propensities:
+    check_connected(log)
+    return _with_errors(conditional(log), "conditional")
+
+
+def _of_smoothed(log: ClickLog) -> Propensities:
+    check_connected(log)
+    return _with_errors(drawn_to_power(conditional(log)), "smoothed")
+
+
+def _with_errors(effects: PositionEffects, method: str) -> Propensities:
+    found = _filled(effects.examination, method)
+    return replace(found, error=effects.error)
 
 
 def _of_swap(log: ClickLog) -> Propensities:
@@ -163,6 +190,8 @@ def _filled(examination: Floats, method: str) -> Propensities:
 PROPENSITIES: dict[str, Callable[[ClickLog], Propensities]] = {
     "pbm": _of_pbm,
     "trust": _of_trust,
+    "conditional": _of_conditional,
+    "smoothed": _of_smoothed,
     "all-pairs": _of_all_pairs,
     "adjacent": _of_adjacent,
     "swap": _of_swap,
@@ -176,6 +205,10 @@ def estimate_propensities(log: ClickLog, method: str = "pbm") -> Propensities:
 
     - ``pbm``: maximum likelihood of the position-based model, which uses every document.
     - ``trust``: the same with trust bias; it has an offset, too.
+    - ``conditional``: maximum likelihood of how the clicks of each document divide among its positions. It
+      has standard errors, and no bias for documents with few clicks, so it is better for short logs.
+    - ``smoothed``: the same, drawn to a power of the position as far as its errors allow: for logs that are
+      too short for anything else, if the examination falls about like p^−η.
     - ``all-pairs``, ``adjacent``: from documents that several rankers showed at two positions (intervention
       harvesting): all pairs of positions together, or a chain of neighbours.
     - ``swap``: from documents shown at the first position and at another one.

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.pairs import Pairs
+from topkit.compute import Ints, Ints32
 from topkit.data import InputError, read_pages
 from topkit.data.files import FilePath
 from topkit.data.formats import DELIMITERS, format_of, read_table
@@ -24,6 +24,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "clicks": ("clicks", "click", "clicked"),
 }
 """What a column holds → the names that are recognised; the first that exists is used."""
+LARGEST = 2**53
+"""Largest count: 64-bit floats, which counts are added up in, hold every integer up to it."""
 NEEDED = ("query", "document", "clicks")
 
 
@@ -72,9 +74,7 @@ def log_of_frame(frame: Any, columns: Mapping[str, str]) -> ClickLog:
     return _log_of_pages(table, names, pairs, pair, clicks)
 
 
-def _log_of_pages(
-    table: Any, names: Mapping[str, str], pairs: Pairs, pair: NDArray[np.int32], clicks: NDArray[np.int64]
-) -> ClickLog:
+def _log_of_pages(table: Any, names: Mapping[str, str], pairs: Pairs, pair: Ints32, clicks: Ints) -> ClickLog:
     encoded = _ids(table, names["page"]).dictionary_encode()
     page = encoded.indices.to_numpy().astype(np.int64)
     position = _positions(table, names["position"]) if names["position"] else None
@@ -118,29 +118,31 @@ def _ids(table: Any, name: str) -> Any:
     array = table[name].to_arrow()
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     array = array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    if pa.types.is_nested(array.type) or pa.types.is_float16(array.type):
+        raise InputError(f"the column {name!r} has the type {array.type}", "give texts or integers as ids")
     if array.null_count:
         row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
         raise InputError(f"row {row + 1} of the column {name!r} is missing", "fill the column")
     return array
 
 
-def _integers(table: Any, name: str) -> NDArray[np.int64]:
+def _integers(table: Any, name: str) -> Ints:
     try:
         values = table[name].to_numpy().astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(f"the column {name!r} is not a number", "give a column of integers") from None
-    wrong = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values)) | (values < 0))
+    wrong = np.flatnonzero(~((values >= 0) & (values <= LARGEST) & (values == np.floor(values))))
     if len(wrong):
         row = int(wrong[0])
         raise InputError(
             f"row {row + 1} of the column {name!r}: expected a count, got {values[row]:g}",
-            "give integers from 0",
+            "give integers from 0 to 2^53",
         )
-    integers: NDArray[np.int64] = values.astype(np.int64)
+    integers: Ints = values.astype(np.int64)
     return integers
 
 
-def _positions(table: Any, name: str) -> NDArray[np.int64]:
+def _positions(table: Any, name: str) -> Ints:
     values = _integers(table, name)
     if values.min() < 1 or values.max() >= 1 << 16:
         raise InputError(

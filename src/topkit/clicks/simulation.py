@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.pairs import Pairs
-from topkit.compute import Floats
+from topkit.compute import Floats, Ints
 from topkit.data import Dataset, InputError
 from topkit.data.settings import Setting, check_fields
 
@@ -52,15 +53,56 @@ def shown_pages(
 
     That is Plackett–Luce sampling with scores divided by the spread; 0 shows the order of the scores.
     """
+    rng = np.random.default_rng(seed)
+    queries = _pages_of_queries(data, pages, rng)
+    lengths = np.repeat(np.minimum(data.lengths, length), queries)
+    ptr = np.concatenate([[0], np.cumsum(lengths)])
+    pair, position = np.empty(int(ptr[-1]), np.int32), np.empty(int(ptr[-1]), np.uint16)
+    filled = 0
+    for shown in _shown_blocks(data, scores, queries, length, spread, rng):
+        rows = slice(filled, filled + shown.size)
+        pair[rows] = shown.ravel()
+        position[rows] = np.tile(np.arange(1, shown.shape[1] + 1), len(shown))
+        filled = rows.stop
+    return ClickLog(Pairs.of_dataset(data), pair, position, np.zeros(len(pair), np.bool_), ptr)
+
+
+def shown_counts(
+    data: Dataset, scores: ArrayLike, pages: int, length: int = 10, spread: float = 1.0, seed: int = 0
+) -> ClickLog:
+    """The counts of :func:`shown_pages`, without keeping the pages: the memory does not grow with them."""
+    rng = np.random.default_rng(seed)
+    width = min(length, int(data.lengths.max()))
+    table = np.zeros((len(data), width), np.int64)
+    queries = _pages_of_queries(data, pages, rng)
+    for shown in _shown_blocks(data, scores, queries, length, spread, rng):
+        first, end, places = int(shown.min()), int(shown.max()) + 1, shown.shape[1]
+        keys = (shown - first) * places + np.arange(places)
+        counts = np.bincount(keys.ravel(), minlength=(end - first) * places)
+        table[first:end, :places] += counts.reshape(end - first, places)
+    pair, place = np.nonzero(table)
+    impressions = table[pair, place]
+    none = np.zeros(len(pair), np.int64)
+    return ClickLog(Pairs.of_dataset(data), pair.astype(np.int32), place + 1, none, None, impressions)
+
+
+def _pages_of_queries(data: Dataset, pages: int, rng: np.random.Generator) -> Ints:
+    """How many of the pages each query gets; all queries are equally likely."""
+    return np.bincount(rng.integers(0, data.n_queries, pages), minlength=data.n_queries)
+
+
+def _shown_blocks(
+    data: Dataset,
+    scores: ArrayLike,
+    queries: Ints,
+    length: int,
+    spread: float,
+    rng: np.random.Generator,
+) -> Iterator[Ints]:
+    """Blocks of pages of one query: a row per page with the documents from the top."""
     values = np.asarray(scores, np.float64)
     if values.shape != (len(data),):
         raise InputError(f"expected {len(data)} scores, one per document, got shape {values.shape}")
-    rng = np.random.default_rng(seed)
-    queries = np.bincount(rng.integers(0, data.n_queries, pages), minlength=data.n_queries)
-    lengths = np.repeat(np.minimum(data.lengths, length), queries)
-    ptr = np.concatenate([[0], np.cumsum(lengths)])
-    pair = np.empty(int(ptr[-1]), np.int32)
-    filled = 0
     for query, count in enumerate(queries.tolist()):
         rows = slice(int(data.ptr[query]), int(data.ptr[query + 1]))
         n = rows.stop - rows.start
@@ -70,11 +112,7 @@ def shown_pages(
             keys = np.broadcast_to(values[rows], (block, n))
             if spread:
                 keys = keys + spread * rng.gumbel(size=(block, n))
-            order = np.argsort(-keys, axis=1, kind="stable")[:, :length].ravel()
-            pair[filled : filled + len(order)] = rows.start + order
-            filled += len(order)
-    position = np.arange(len(pair)) - np.repeat(ptr[:-1], lengths) + 1
-    return ClickLog(Pairs.of_dataset(data), pair, position, np.zeros(len(pair), np.bool_), ptr)
+            yield rows.start + np.argsort(-keys, axis=1, kind="stable")[:, :length]
 
 
 def simulate_clicks(
@@ -85,6 +123,7 @@ def simulate_clicks(
     length: int = 10,
     spread: float = 1.0,
     users: Users | None = None,
+    form: Literal["pages", "counts"] = "pages",
     seed: int = 0,
 ) -> ClickLog:
     """A log of users who click on the pages of a ranker, by the grades of ``data``; for tests and studies.
@@ -93,6 +132,9 @@ def simulate_clicks(
     occur at several positions. The setting of Joachims, Swaminathan & Schnabel, WSDM 2017, with trust bias as
     in Agarwal et al., WWW 2019.
 
+    With ``form="counts"`` the pages of the same seed are added up as they are drawn: for many millions of
+    pages, whose memory would not suffice. Clicks at one position are independent, so their sum is binomial.
+
     >>> import topkit as tk
     >>> data = tk.demo_data()
     >>> tk.simulate_clicks(data, data.X[:, 0], 100)
@@ -100,7 +142,13 @@ def simulate_clicks(
     """
     if pages < 1 or length < 1 or spread < 0:
         raise InputError(f"expected at least one page, one document and a spread ≥ 0, got {pages}, {length}")
+    if form not in ("pages", "counts"):
+        raise InputError(f"expected a log of pages or counts, got {form!r}", "use form='pages'")
     people = users or Users()
-    log = shown_pages(data, scores, pages, length, spread, seed)
+    draw = shown_pages if form == "pages" else shown_counts
+    log = draw(data, scores, pages, length, spread, seed)
     p = people.probabilities(log, people.rates(data))
-    return log.with_clicks(np.random.default_rng([seed, 1]).random(len(p)) < p)
+    rng = np.random.default_rng([seed, 1])
+    if log.impressions is not None:
+        return replace(log, clicks=rng.binomial(log.impressions, np.minimum(p, 1.0)))
+    return log.with_clicks(rng.random(len(p)) < p)

@@ -157,7 +157,11 @@ def _arrow_table(path: FilePath, read: Callable[[Any], Any]) -> Any:
 
     try:
         with text_stream(path) as stream:
-            return read(stream)
+            table = read(stream)
+        _ = table.column_names  # a name that is not UTF-8 is an error only when it is asked for
+        return table
+    except UnicodeDecodeError:
+        raise InputError("a column name is not UTF-8", "save the file as UTF-8", file=path) from None
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         problem = f"the table cannot be read ({error})"
         raise InputError(problem, "fix the line and re-run", file=path) from None

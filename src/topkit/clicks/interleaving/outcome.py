@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Floats
 from topkit.data import InputError
 
 Z95 = 1.959963984540054
@@ -54,7 +54,7 @@ class Preference:
         )
 
 
-def interleaving_test(outcomes: Sequence[float] | NDArray[np.float64]) -> Preference:
+def interleaving_test(outcomes: Sequence[float] | Floats) -> Preference:
     """The preference of users and the sign test, from the outcome of each page.
 
     >>> interleaving_test([1.0, 1.0, 0.0, 2.0, -1.0, 1.0, 1.0]).p  # 5 of 6: 2·(1 + 6)/2⁶

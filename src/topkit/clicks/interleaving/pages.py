@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.interleaving import interleave
+from topkit.compute import Floats
 from topkit.data import InputError, Run
 from topkit.data.files import FilePath
 from topkit.data.formats import read_table
@@ -38,7 +38,7 @@ def write_interleaved(a: Run, b: Run, path: FilePath, method: str, length: int, 
     return number
 
 
-def read_outcomes(path: FilePath) -> NDArray[np.float64]:
+def read_outcomes(path: FilePath) -> Floats:
     """The outcome of each page of a table with the columns page, credit and clicks."""
     table = read_table(path, ("page",))
     missing = [name for name in ("page", "credit", "clicks") if name not in table.column_names]

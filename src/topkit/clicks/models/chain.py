@@ -6,13 +6,12 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import ClickModel
 from topkit.clicks.models.em import EM, Params, maximise, prior_value, smoothed
 from topkit.clicks.pairs import totals
-from topkit.compute import Floats, Trace
+from topkit.compute import Bools, Floats, Ints32, Trace
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +44,7 @@ class Chain(ClickModel):
                 looking[pages] = self.onward * (looking[pages] - p + p * t[rows])
         return values
 
-    def draw(self, log: ClickLog, rng: np.random.Generator) -> NDArray[np.bool_]:
+    def draw(self, log: ClickLog, rng: np.random.Generator) -> Bools:
         a, t = self.attractions(log), self.unsatisfied(log)
         clicks = np.zeros(len(log.pair), np.bool_)
         looking = np.ones(len(log), np.bool_)
@@ -60,7 +59,7 @@ class Chain(ClickModel):
 class ChainPlan:
     """What a chain learns besides attractions: P(not satisfied | click) by ``key``, and P(go on)."""
 
-    key: NDArray[np.int32]
+    key: Ints32
     """For each row, the number of its P(not satisfied | click): of its document, or of its position."""
     keys: int
     learns_onward: bool

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkit.clicks.log import ClickLog
 from topkit.clicks.models.base import ClickModel
 from topkit.clicks.models.em import EM
 from topkit.clicks.models.product import fit_product
-from topkit.compute import Floats, Ints, fields_as_parameters
+from topkit.compute import Bools, Floats, Ints, fields_as_parameters
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +53,7 @@ class UserBrowsing(ClickModel):
             last[pages, place + 1] = values[rows]
         return values
 
-    def draw(self, log: ClickLog, rng: np.random.Generator) -> NDArray[np.bool_]:
+    def draw(self, log: ClickLog, rng: np.random.Generator) -> Bools:
         attraction, clicks = self.attractions(log), np.zeros(len(log.pair), np.bool_)
         table = self._table(int(np.diff(log.bounds).max()))
         last = np.zeros(len(log), np.int64)

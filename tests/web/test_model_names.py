@@ -13,6 +13,7 @@ from topkit.data.errors import InputError
 from topkit.labelling import SimulatedAssessor
 from topkit.web import auth, oidc
 from topkit.web.names import looks_like_model
+from topkit.web.schema import person
 from topkit.web.store import people
 from topkit.web.store.models import ModelIn, add_model
 
@@ -64,9 +65,7 @@ def test_nobody_signs_in_as_a_model(world: World) -> None:
             oidc.person_of(connection, client, {"sub": name, "name": name})
     with world.store.write() as connection:  # a database of an earlier version may contain a password
         hashed = auth.hash_password("correct horse battery")
-        connection.execute(
-            people.person.update().where(people.person.c.id == account).values(password=hashed)
-        )
+        connection.execute(person.update().where(person.c.id == account).values(password=hashed))
     body = {"name": "model:small", "password": "correct horse battery"}
     assert world.anonymous.post("/api/session", body).status_code == 400
     database = str(world.app.state.settings.file)

@@ -6,7 +6,6 @@ write lock of the database only while it inserts the rows.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -98,7 +97,6 @@ class ProjectFile:
         if kinds[0] in add:
             add[kinds[0]](record)
         else:
-            json.dumps(record, ensure_ascii=False).encode()  # a lone surrogate is a ValueError
             self.extras += READERS[kinds[0]](record, self)
 
     def topic(self, key: str) -> str:

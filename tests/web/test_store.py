@@ -124,7 +124,8 @@ def test_a_backup_with_long_rows_is_restored(world: World, tmp_path: Path) -> No
     written = write_backup(world.store, path)
     with gzip.open(path, "rt") as lines:
         assert sum(len(line) > 1_100_000 for line in lines) == 1  # the picture
-    assert restore_backup(Settings(str(tmp_path / "restored.db")), path) == written
+    restored = restore_backup(Settings(str(tmp_path / "restored.db")), path)
+    assert restored == {name: count for name, count in written.items() if count}
 
 
 def test_backup_and_restore_into_either_database(

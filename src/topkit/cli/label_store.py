@@ -176,7 +176,8 @@ def import_(
             if new_topics is not None:
                 print(counted(projects.add_topics(connection, number, new_topics), "new topic"))
             if new_documents is not None:
-                print(counted(projects.add_documents(connection, number, new_documents), "new document"))
+                added = projects.add_documents(connection, number, new_documents)
+                print(f"{counted(added.new, 'new document')}, {added.changed} changed")
             if ranked is not None:
                 keys_of_topics = {row["key"] for row in projects.topics_of(connection, number)}
                 of_project = {key: keys for key, keys in ranked.items() if key in keys_of_topics}

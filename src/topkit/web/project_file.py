@@ -6,7 +6,6 @@ write lock of the database only while it inserts the rows.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ from topkit.web.json_lines import read_records
 from topkit.web.judging import Judgment, LabellingState, ShownDocument, Task
 from topkit.web.material import check_document, check_topic
 from topkit.web.project_extras import READERS, Extra
-from topkit.web.shapes import LARGEST_NUMBER, Body, ProjectIn, ProjectState, checked, checked_name
+from topkit.web.shapes import LARGEST_NUMBER, Body, ProjectState, checked, checked_name, checked_project
 from topkit.web.store.labellings import LABELLING_STATES, LABELLING_TOOLS
 from topkit.web.store.projects import LIMIT_OF_DOCUMENTS, Document, Topic, check_project
 
@@ -98,7 +97,6 @@ class ProjectFile:
         if kinds[0] in add:
             add[kinds[0]](record)
         else:
-            json.dumps(record, ensure_ascii=False).encode()  # a lone surrogate is a ValueError
             self.extras += READERS[kinds[0]](record, self)
 
     def topic(self, key: str) -> str:
@@ -226,7 +224,7 @@ def _settings(record: dict[str, Any]) -> dict[str, Any]:
     """The settings of the project. Files of version 1 do not contain the later ones."""
     if record.get("version") not in VERSIONS:
         raise InputError(f"the file is not a project of version {' or '.join(map(str, VERSIONS))}", REMEDY)
-    values = dict(checked(ProjectIn, {name: record["project"][name] for name in PROJECT_FIELDS}))
+    values = checked_project({name: record["project"][name] for name in PROJECT_FIELDS})
     check_project(values)
     later = {name: record["project"][name] for name in LATER_FIELDS if name in record["project"]}
     return {**values, **checked(LaterSettings, later).model_dump(exclude_unset=True)}

@@ -83,6 +83,11 @@ def checked_name(text: object) -> str:
     return str(checked(Name, text, "name"))
 
 
+def checked_project(values: object) -> dict[str, Any]:
+    """The settings of a project, if the form would accept them."""
+    return dict(checked(ProjectIn, values))
+
+
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)

@@ -16,8 +16,8 @@ import pytest
 import topkit as tk
 from topkit.compute import Floats, Ints
 from topkit.data.settings import Setting, search_space, settings_of
-from topkit.losses import LOSSES, define
-from topkit.losses.base import Block
+from topkit.losses import LOSSES
+from topkit.losses.base import Block, define
 
 
 def squared_sum(

@@ -49,12 +49,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class MixSweep:
-    """A fit on one fold that is measured at every λ."""
+    """A fit for one fold, counted from 1, whose graded queries are measured at every λ.
+
+    The settings are those of the study, with files named by their fingerprint.
+    """
 
     settings: Settings
-    """Those of the study, with files named by their fingerprint."""
     fold: int
-    """From 1; its graded queries are measured."""
     seed: int
     metrics: tuple[str, ...]
 

@@ -170,5 +170,6 @@ def simulate_click_counts(
     people = users or Users()
     log = shown_counts(data, scores, pages, length, spread, seed)
     p = people.probabilities(log, people.rates(data))
+    assert log.impressions is not None  # noqa: S101 (it is a log of counts)
     clicks = np.random.default_rng([seed, 1]).binomial(log.impressions, np.minimum(p, 1.0))
     return replace(log, clicks=clicks)

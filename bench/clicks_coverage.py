@@ -24,7 +24,7 @@ def coverage() -> None:
     weak = one.logging[: len(train)]
     best = standard(train, train.X[:, 38])
     learned = standard(train, ranker.ordering_scores(train))
-    wide = tk.simulate_clicks(train, weak, 300_000, spread=1.0, seed=999, form="counts")
+    wide = tk.simulate_click_counts(train, weak, 300_000, spread=1.0, seed=999)
     estimated = tk.estimate_propensities(wide, "conditional")
     for title, logging, new in (
         ("weak feature → ListNet", weak, learned),

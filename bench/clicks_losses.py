@@ -23,7 +23,7 @@ def losses() -> None:
     chosen = np.flatnonzero((one.train.lengths <= LONGEST) & graded)[:QUERIES]
     train = one.train.select(chosen)
     scores = np.concatenate([one.logging[one.train.ptr[q] : one.train.ptr[q + 1]] for q in chosen])
-    log = tk.simulate_clicks(train, scores, PAGES, spread=0.5, seed=1, form="counts")
+    log = tk.simulate_click_counts(train, scores, PAGES, spread=0.5, seed=1)
     known = tk.estimate_propensities(log, "conditional")
     print(f"{train.n_queries} queries, {len(train):,} documents, {PAGES:,} pages")
     heads = [f"{scorer}: grades | naive | snips" for scorer in SMALL]

@@ -66,7 +66,7 @@ def log_and_propensities(
 ) -> tuple[tk.ClickLog, tk.Propensities]:
     """A log, the propensities that rankers learn with, and in ``errors`` those of every method."""
     start = time.process_time()
-    log = tk.simulate_clicks(one.train, one.logging, pages, spread=SPREAD, seed=seed, form="counts")
+    log = tk.simulate_click_counts(one.train, one.logging, pages, spread=SPREAD, seed=seed)
     seconds = [f"simulation {time.process_time() - start:.1f} s"]
     found: dict[str, tk.Propensities] = {}
     for method in METHODS:

@@ -12,6 +12,7 @@ from .clicks import interleave as interleave
 from .clicks import interleaving_test as interleaving_test
 from .clicks import read_clicks as read_clicks
 from .clicks import read_propensities as read_propensities
+from .clicks import simulate_click_counts as simulate_click_counts
 from .clicks import simulate_clicks as simulate_clicks
 from .data import Dataset as Dataset
 from .data import Grade as Grade

@@ -170,7 +170,7 @@ def test_simulated_counts_are_those_of_the_pages_with_the_same_seed(monkeypatch:
     monkeypatch.setattr("topkit.clicks.simulation.BLOCK", 200)  # several blocks per query
     scores = data.X[:, 0]
     pages = tk.simulate_clicks(data, scores, 3_000, length=4, spread=2.0, seed=7)
-    counts = tk.simulate_clicks(data, scores, 3_000, length=4, spread=2.0, seed=7, form="counts")
+    counts = tk.simulate_click_counts(data, scores, 3_000, length=4, spread=2.0, seed=7)
     added_up = pages.counts()
     for name in ("pair", "position", "impressions"):
         assert np.array_equal(getattr(added_up, name), getattr(counts, name))
@@ -179,8 +179,8 @@ def test_simulated_counts_are_those_of_the_pages_with_the_same_seed(monkeypatch:
     assert counts.impressions is not None
     error = np.sqrt(counts.impressions @ (p * (1 - p)))
     assert abs(counts.clicks.sum() - counts.impressions @ p) < 4 * error
-    with pytest.raises(InputError, match="expected a log of pages or counts"):
-        tk.simulate_clicks(data, scores, 10, form="rows")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="expected at least one page, got 0"):
+        tk.simulate_click_counts(data, scores, 0)
 
 
 @pytest.mark.parametrize("count", [1e19, 2.0**53 + 2, -1.0, 0.5, float("nan"), float("inf")])

@@ -15,4 +15,5 @@ from .propensities import estimate_propensities as estimate_propensities
 from .propensities import read_propensities as read_propensities
 from .reading import read_clicks as read_clicks
 from .simulation import Users as Users
+from .simulation import simulate_click_counts as simulate_click_counts
 from .simulation import simulate_clicks as simulate_clicks

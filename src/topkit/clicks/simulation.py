@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,6 +88,8 @@ def shown_counts(
 
 def _pages_of_queries(data: Dataset, pages: int, rng: np.random.Generator) -> Ints:
     """How many of the pages each query gets; all queries are equally likely."""
+    if pages < 1:
+        raise InputError(f"expected at least one page, got {pages}")
     return np.bincount(rng.integers(0, data.n_queries, pages), minlength=data.n_queries)
 
 
@@ -100,6 +102,8 @@ def _shown_blocks(
     rng: np.random.Generator,
 ) -> Iterator[Ints]:
     """Blocks of pages of one query: a row per page with the documents from the top."""
+    if length < 1 or spread < 0:
+        raise InputError(f"expected at least one document per page and a spread ≥ 0, got {length}, {spread}")
     values = np.asarray(scores, np.float64)
     if values.shape != (len(data),):
         raise InputError(f"expected {len(data)} scores, one per document, got shape {values.shape}")
@@ -123,7 +127,6 @@ def simulate_clicks(
     length: int = 10,
     spread: float = 1.0,
     users: Users | None = None,
-    form: Literal["pages", "counts"] = "pages",
     seed: int = 0,
 ) -> ClickLog:
     """A log of users who click on the pages of a ranker, by the grades of ``data``; for tests and studies.
@@ -132,23 +135,40 @@ def simulate_clicks(
     occur at several positions. The setting of Joachims, Swaminathan & Schnabel, WSDM 2017, with trust bias as
     in Agarwal et al., WWW 2019.
 
-    With ``form="counts"`` the pages of the same seed are added up as they are drawn: for many millions of
-    pages, whose memory would not suffice. Clicks at one position are independent, so their sum is binomial.
-
     >>> import topkit as tk
     >>> data = tk.demo_data()
     >>> tk.simulate_clicks(data, data.X[:, 0], 100)
     ClickLog(100 pages, 120 queries, 1,680 documents, 94 clicks)
     """
-    if pages < 1 or length < 1 or spread < 0:
-        raise InputError(f"expected at least one page, one document and a spread ≥ 0, got {pages}, {length}")
-    if form not in ("pages", "counts"):
-        raise InputError(f"expected a log of pages or counts, got {form!r}", "use form='pages'")
     people = users or Users()
-    draw = shown_pages if form == "pages" else shown_counts
-    log = draw(data, scores, pages, length, spread, seed)
+    log = shown_pages(data, scores, pages, length, spread, seed)
     p = people.probabilities(log, people.rates(data))
-    rng = np.random.default_rng([seed, 1])
-    if log.impressions is not None:
-        return replace(log, clicks=rng.binomial(log.impressions, np.minimum(p, 1.0)))
-    return log.with_clicks(rng.random(len(p)) < p)
+    return log.with_clicks(np.random.default_rng([seed, 1]).random(len(p)) < p)
+
+
+def simulate_click_counts(
+    data: Dataset,
+    scores: ArrayLike,
+    pages: int = 10_000,
+    *,
+    length: int = 10,
+    spread: float = 1.0,
+    users: Users | None = None,
+    seed: int = 0,
+) -> ClickLog:
+    """:func:`simulate_clicks` as counts, for many millions of pages: the memory does not grow with them.
+
+    The pages of the same seed are added up as they are drawn. Clicks at one position are independent, so
+    their sum is binomial.
+
+    >>> import topkit as tk
+    >>> data = tk.demo_data()
+    >>> int(tk.simulate_click_counts(data, data.X[:, 0], 100).impressions.sum())
+    1000
+    """
+    people = users or Users()
+    log = shown_counts(data, scores, pages, length, spread, seed)
+    p = people.probabilities(log, people.rates(data))
+    assert log.impressions is not None  # noqa: S101 (it is a log of counts)
+    clicks = np.random.default_rng([seed, 1]).binomial(log.impressions, np.minimum(p, 1.0))
+    return replace(log, clicks=clicks)

@@ -136,7 +136,8 @@ class ThresholdPool:
             above = X[:, feature] > self.borders[feature, threshold]
         else:
             above = bound[feature] > threshold
-        return above.astype(np.float64)
+        column: Floats = above.astype(np.float64)
+        return column
 
     def model(self, chosen: NDArray[np.int64], alphas: Floats) -> Steps:
         feature, threshold = np.divmod(chosen, self.borders.shape[1])

@@ -71,10 +71,10 @@ def test_totals_are_those_of_the_whole(
 
 
 METHODS: list[tuple[str, dict[str, Any]]] = [
-    ("ranksvm", {"C": 1e-3}),
-    ("ranksvm", {"loss": "hinge", "pairs": "topk", "k": 3, "tolerance": 1e-6}),
-    ("svmmap", {"tolerance": 1e-6}),
-    ("focusedsvm", {"k": 3, "tolerance": 1e-6}),
+    ("ranksvm", {}),
+    ("ranksvm", {"loss": "hinge", "pairs": "topk", "k": 3, "C": 0.1, "tolerance": 1e-5}),
+    ("svmmap", {"C": 1.0, "tolerance": 1e-5}),
+    ("focusedsvm", {"k": 3, "C": 1.0, "tolerance": 1e-5}),
     ("adarank", {"metric": "map"}),
     ("rankboost", {"rounds": 30, "thresholds": 8}),
     ("rankboost", {"rounds": 20, "weak": "feature", "pairs": "focused", "k": 3}),
@@ -106,13 +106,13 @@ def test_the_model_is_that_of_one_machine(
     monkeypatch.setattr(training, "room_within", lambda memory: partial(bool, not with_validation))
     parts = train_in_parts(name, path, valid, rows=64, **settings)
     np.testing.assert_allclose(
-        parts.score(data), whole.score(data), rtol=0, atol=2e-3 * scale_of(whole, data)
+        parts.score(data), whole.score(data), rtol=0, atol=5e-3 * scale_of(whole, data)
     )
     for one, two in zip(parts.traces, whole.traces, strict=True):
         assert one.values[-1] == pytest.approx(two.values[-1], abs=1e-5)
 
 
-def scale_of(ranker: tk.Ranker, data: tk.Dataset) -> float:
+def scale_of(ranker: tk.rankers.Learner, data: tk.Dataset) -> float:
     """The standard deviation of a ranker's scores."""
     return float(np.std(ranker.score(data)))
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topkit.compute import Bytes, Floats32, Ints
 from topkit.data import Dataset, InputError
 
-Piece = tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]
+Piece = tuple[Floats32, Floats32, Ints]
 """Features, labels and ptr."""
 
 
@@ -63,7 +63,7 @@ class Scratch:
                     following = reader.submit(self._read, number + 1, buffers[(number + 1) % 2])
                 yield piece
 
-    def _read(self, number: int, buffer: NDArray[np.uint8]) -> Piece:
+    def _read(self, number: int, buffer: Bytes) -> Piece:
         """The next piece of the stream, as views of the buffer."""
         documents, features, queries = self.shapes[number]
         part = buffer[: _bytes(documents, features, queries)]

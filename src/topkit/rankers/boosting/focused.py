@@ -77,6 +77,9 @@ class FocusedBoost(InPieces):
 
     def arranged(self, job: Job) -> Job:
         drawn, _ = drawn_job(job, self.k)
+        weights = drawn.query_weights
+        if (weights > 0).any() and (weights == 0).any():  # thresholds are placed by the lists that count
+            drawn = replace(drawn, train=drawn.train.select(weights > 0), weights=weights[weights > 0])
         return replace(drawn, train=worst_ties(drawn.train))
 
     def piece(self, job: Job) -> BoostPiece:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from topkit.compute import Floats
+from topkit.compute import Bytes, Floats
 from topkit.compute.kernel_options import KERNEL
 
 
 @njit(**KERNEL)
 def bin_sums(
-    bins: NDArray[np.uint8], weight: Floats, size: int, first: int, last: int, sums: Floats, out: Floats
+    bins: Bytes, weight: Floats, size: int, first: int, last: int, sums: Floats, out: Floats
 ) -> None:
     """out[f, t] = Σ weight over the documents whose bin of feature f is above t: the gain of each threshold.
 

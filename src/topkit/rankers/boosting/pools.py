@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import Floats, Floats32, Ints, row_chunks, thread_map
+from topkit.compute import Bytes, Floats, Floats32, Ints, row_chunks, thread_map
 from topkit.metrics.compiled import Measured
 from topkit.rankers.boosting.borders import borders_in_pieces, borders_of
 from topkit.rankers.boosting.steps import Steps
@@ -107,7 +106,7 @@ class ThresholdPool:
     def size(self) -> int:
         return int(self.borders.size)
 
-    def bind(self, X: Matrix) -> NDArray[np.uint8]:
+    def bind(self, X: Matrix) -> Bytes:
         """Features × documents; bin b holds values above b thresholds."""
         bins = np.empty((X.shape[1], len(X)), np.uint8)
 
@@ -119,7 +118,7 @@ class ThresholdPool:
         thread_map(work, range(X.shape[1]))
         return bins
 
-    def sums(self, bound: NDArray[np.uint8], X: Matrix, weight: Floats) -> Floats:
+    def sums(self, bound: Bytes, X: Matrix, weight: Floats) -> Floats:
         from topkit.rankers.boosting import kernels
 
         features, thresholds = self.borders.shape
@@ -130,14 +129,14 @@ class ThresholdPool:
         )
         return out.ravel()
 
-    def column(self, which: int, X: Matrix, bound: NDArray[np.uint8] | None = None) -> Floats:
+    def column(self, which: int, X: Matrix, bound: Bytes | None = None) -> Floats:
         feature, threshold = divmod(which, self.borders.shape[1])
         if bound is None:
             above = X[:, feature] > self.borders[feature, threshold]
         else:
             above = bound[feature] > threshold
-        votes: Floats = above.astype(np.float64)
-        return votes
+        column: Floats = above.astype(np.float64)
+        return column
 
     def model(self, chosen: Ints, alphas: Floats) -> Steps:
         feature, threshold = np.divmod(chosen, self.borders.shape[1])

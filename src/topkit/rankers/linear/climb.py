@@ -54,6 +54,9 @@ class FastClimb:
     scores: Floats
     order: Ints32
     values: Floats
+    times: Floats = field(default_factory=lambda: np.empty(0), repr=False)
+    changes: Floats = field(default_factory=lambda: np.empty(0), repr=False)
+    """Buffers of crossings, reused, because the system clears new memory before it is used."""
 
     @property
     def value(self) -> float:
@@ -66,7 +69,9 @@ class FastClimb:
         from topkit.rankers.linear.kernels import crossings
 
         piece = self.piece
-        times, changes = np.empty(piece.room), np.empty(piece.room)
+        if not len(self.times):
+            self.times, self.changes = np.empty(piece.room), np.empty(piece.room)
+        times, changes = self.times, self.changes
         count = crossings(
             self.scores, piece.columns[feature], self.fast.gain, self.fast.discount, piece.ptr,
             piece.movable[feature], piece.weights, times, changes,
@@ -238,8 +243,7 @@ class TotalClimb:
         if not self.exact:
             return None
         times, changes = self.pieces.total(crossing_lists, self.path, feature)
-        at, change = (np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in (times, changes))
-        step = best_interval(at, change, self.weight)
+        step = best_interval(_joined(times), _joined(changes), self.weight)
         return step if step != 0.0 and self.gain(feature, step)[0] > NARROW else 0.0
 
 
@@ -265,6 +269,10 @@ def best_interval(times: Floats, changes: Floats, weight: float) -> float:
         best = best[_wide(edges, best)]
     widest = int(best[np.argmax(edges[best + 1] - edges[best])])
     return float(edges[widest] + edges[widest + 1]) / 2
+
+
+def _joined(parts: list[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _wide(edges: Floats, intervals: Ints) -> Bools:

@@ -11,7 +11,7 @@ from topkit.labelling import STRATEGIES
 SECONDS_PER_ANSWER = 5.51
 """The published time per preference (Niu et al., SIGIR 2012), for judges that do not report their time."""
 
-Choose = Literal["random", "uncertainty", "change", "coverage", "promise"]
+Choose = Literal["change", "uncertainty", "coverage", "promise", "random"]
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class LoopSettings:
     choose: Annotated[
         Choose,
         Setting(
-            "Which query next: at random, by the uncertainty of its order, the expected change of the "
-            "ranker, its distance from labelled queries, or where the best documents should stand out."
+            "Which query next: by the expected change of the ranker, the uncertainty of its order, its "
+            "distance from labelled queries, where the best documents should stand out, or at random."
         ),
-    ] = "random"
+    ] = "change"
     k: Annotated[
         int | None, Setting("Documents per list that are put in order; none lets the loop decide.", low=1)
     ] = None
@@ -52,7 +52,7 @@ class LoopSettings:
     check_share: Annotated[
         float,
         Setting("Share of the answers that are spent on the unbiased estimate.", low=0.0, high=0.5),
-    ] = 0.05
+    ] = 0.03
     least_gain: Annotated[
         float | None,
         Setting(

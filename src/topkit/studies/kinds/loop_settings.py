@@ -12,25 +12,17 @@ PUBLISHED = "published"
 """The plan to compare with: heap, k = 10, all documents, queries in random order, learns from labels."""
 LOOP = "loop"
 
+_ALONE = {"choose": "random", "k": 10, "start": "nowhere", "strategy": "heap", "check_share": 0.0}
+"""The published strategy as a loop: no decision of the loop, except that it learns from pairs."""
+
 PLANS: Mapping[str, Mapping[str, Any]] = {
     LOOP: {},
-    "query alone": {
-        "choose": "uncertainty",
-        "k": 10,
-        "start": "nowhere",
-        "strategy": "heap",
-        "check_share": 0.0,
-    },
-    "depth alone": {"start": "nowhere", "strategy": "heap", "check_share": 0.0},
-    "start alone": {"k": 10, "check_share": 0.0},
-    "pairs alone": {
-        "k": 10,
-        "start": "nowhere",
-        "strategy": "heap",
-        "check_share": 0.0,
-    },
+    "query alone": _ALONE | {"choose": "change"},
+    "depth alone": _ALONE | {"k": None},
+    "start alone": _ALONE | {"start": "ranker", "strategy": "adaptive"},
+    "pairs alone": _ALONE,
+    "random": {"choose": "random"},
     "uncertainty": {"choose": "uncertainty"},
-    "change": {"choose": "change"},
     "coverage": {"choose": "coverage"},
     "promise": {"choose": "promise"},
 }

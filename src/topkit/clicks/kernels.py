@@ -80,8 +80,8 @@ def chain_pass(
     """Users look from the top until they leave: adds the expected examinations and steps, returns ln L.
 
     A user who examines a document clicks with probability a[pair]; is unsatisfied after a click with
-    probability t[key]; and, unless satisfied, goes on with probability ``onward``. ``steps`` counts the
-    decisions to go on and all decisions. ``tail`` has room for the longest page.
+    probability t[key]; and, unless satisfied, continues with probability ``onward``. ``steps`` counts the
+    decisions to continue and all decisions. ``tail`` has room for the longest page.
     """
     total = 0.0
     for page in range(len(ptr) - 1):

@@ -94,7 +94,7 @@ class LabellingLoop:
         """The loop after the answer to ``question``: "a", "b", "tie", "bad-a" or "bad-b"."""
         question = self.question
         if question is None:
-            raise InputError(f"the loop has stopped: {self.stopped}", "use extended(minutes) to go on")
+            raise InputError(f"the loop has stopped: {self.stopped}", "use extended(minutes) to continue")
         event = Answer(question.query, question.a, question.b, answer, assessor, seconds)
         after = self._with((*self.events, event), self._state.add(event))
         after._advance()
@@ -133,7 +133,7 @@ class LabellingLoop:
         """The loop after one judge has answered the next question."""
         judges, question = self._judges(), self._state.labelling
         if self.question is None or question is None or question.question is None:
-            raise InputError(f"the loop has stopped: {self.stopped}", "use extended(minutes) to go on")
+            raise InputError(f"the loop has stopped: {self.stopped}", "use extended(minutes) to continue")
         if not judges:
             raise InputError("the loop has no judges", "pass judges, or answer its questions with answer(…)")
         judge = judges[self._state.answers % len(judges)]

@@ -57,7 +57,7 @@ class Chain(ClickModel):
 
 @dataclass(frozen=True)
 class ChainPlan:
-    """What a chain learns besides attractions: P(not satisfied | click) by ``key``, and P(go on)."""
+    """What a chain learns besides attractions: P(not satisfied | click) by ``key``, and P(continue)."""
 
     key: Ints32
     """For each row, the number of its P(not satisfied | click): of its document, or of its position."""

@@ -15,7 +15,7 @@ from topkit.compute import Floats, fields_as_parameters
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DynamicBayesian(Chain):
-    """A click satisfies with a probability of the document; unsatisfied users go on with a constant one."""
+    """A click satisfies with a probability per document; unsatisfied users continue with a constant one."""
 
     name: ClassVar[str] = "dbn"
     satisfaction: Floats = field(default_factory=lambda: np.zeros(0))
@@ -33,14 +33,14 @@ class DynamicBayesian(Chain):
 
 
 class SimplifiedDynamicBayesian(DynamicBayesian):
-    """The dynamic Bayesian model of users who always go on until they are satisfied."""
+    """The dynamic Bayesian model of users who always continue until they are satisfied."""
 
     name: ClassVar[str] = "sdbn"
 
 
 @fields_as_parameters(EM)
 def dbn(log: ClickLog, em: EM) -> DynamicBayesian:
-    """Dynamic Bayesian: a click satisfies by document, and unsatisfied users go on with probability γ.
+    """Dynamic Bayesian: a click satisfies with a probability per document, else users continue with γ.
 
     Attraction, satisfaction and γ by expectation–maximisation. Chapelle & Zhang, WWW 2009.
 
@@ -56,7 +56,7 @@ def dbn(log: ClickLog, em: EM) -> DynamicBayesian:
 
 @fields_as_parameters(EM)
 def sdbn(log: ClickLog, em: EM) -> SimplifiedDynamicBayesian:
-    """Simplified dynamic Bayesian: unsatisfied users always go on (γ = 1).
+    """Simplified dynamic Bayesian: unsatisfied users always continue (γ = 1).
 
     Fitted by expectation–maximisation. The counting of the paper (section 5), which takes every last click
     for a satisfied one, is biased if satisfied users are rare. Chapelle & Zhang, WWW 2009.

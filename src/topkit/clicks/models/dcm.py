@@ -19,7 +19,7 @@ class DependentClick(Chain):
 
     name: ClassVar[str] = "dcm"
     by_position: Floats = field(default_factory=lambda: np.ones(1))
-    """P(go on | click) of positions 1, 2, …."""
+    """P(continue | click) of positions 1, 2, …."""
 
     def unsatisfied(self, log: ClickLog) -> Floats:
         position = np.minimum(log.position.astype(np.int64), len(self.by_position)) - 1
@@ -29,7 +29,7 @@ class DependentClick(Chain):
 
 @fields_as_parameters(EM)
 def dcm(log: ClickLog, em: EM) -> DependentClick:
-    """Dependent click: the cascade, but after a click users go on with a probability of the position.
+    """Dependent click: a cascade whose users continue after a click, by a probability per position.
 
     Whether a user went on after the last click is not known, so the fit is by expectation–maximisation, not
     by the lower bound of the paper, which assumes that nobody did. Guo, Liu & Wang, WSDM 2009.

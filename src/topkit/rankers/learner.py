@@ -78,8 +78,15 @@ class Learner:
         Rankers that minimise a loss also take ``document_weights``, one weight per training document, and
         the loss rank-distillation a ``teacher``: a fitted ranker, or its scores of the training documents.
         """
-        preparation, job = self.job(
-            train, valid, weights, preferences, clicks, _columns(train, document_weights, teacher), report
+        preparation, job = self.job(train, valid, report, labels_count=preferences is None)
+        if preferences is not None:
+            preferences.check(train.ptr)
+        job = replace(
+            job,
+            weights=None if weights is None else _checked_weights(weights, train.n_queries),
+            preferences=preferences,
+            clicks=None if clicks is None else clicks.prepared(preparation),
+            columns=_columns(train, document_weights, teacher),
         )
         model, traces = self.train(job)
         pairs = None if preferences is None else len(preferences)
@@ -87,19 +94,10 @@ class Learner:
         return self.install(preparation, model, traces, origin)
 
     def job(
-        self,
-        train: Dataset,
-        valid: Dataset | None = None,
-        weights: ArrayLike | None = None,
-        preferences: Preferences | None = None,
-        clicks: Clicks | UnbiasedClicks | None = None,
-        columns: Mapping[str, Floats] | None = None,
-        report: Report = silent,
+        self, train: Dataset, valid: Dataset | None, report: Report = silent, *, labels_count: bool = True
     ) -> tuple[Preparation, Job]:
-        """How the features are prepared, and what the method trains on; see :meth:`fit`."""
-        _check_training_data(train, valid, labels_count=preferences is None)
-        if preferences is not None:
-            preferences.check(train.ptr)
+        """How the features are prepared, and what the method trains on if it learns from labels alone."""
+        _check_training_data(train, valid, labels_count=labels_count)
         train, valid = self.named(train), None if valid is None else self.named(valid)
         preparation = self.preparation_for(train)
         return preparation, Job(
@@ -107,14 +105,10 @@ class Learner:
             None if valid is None else preparation(valid),
             self.measure(),
             self.common.seed,
-            None if weights is None else _checked_weights(weights, train.n_queries),
-            preferences,
-            report,
-            self.common.metric,
-            self.common.convention,
-            None if clicks is None else clicks.prepared(preparation),
-            self.common.normalise != "auto",
-            columns or {},
+            report=report,
+            metric=self.common.metric,
+            convention=self.common.convention,
+            features_chosen=self.common.normalise != "auto",
         )
 
     def named(self, data: Dataset) -> Dataset:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from topkit.compute import Floats, Trace
+from topkit.metrics.compiled import worst_ties
 from topkit.scorers import Job, Model
 from topkit.scorers.linear import Matrix, product_matrix, products, row_sum
 
@@ -87,6 +88,17 @@ class InPieces(ABC):
         arranged = self.arranged(job)
         X = arranged.train.X
         return Whole(self.piece(arranged), X if self.keeps_missing else product_matrix(X))
+
+
+class MetricInPieces(InPieces):
+    """Base of the methods that improve the metric on the training data; ties count as worst first."""
+
+    @property
+    def measures_training(self) -> bool:
+        return True
+
+    def arranged(self, job: Job) -> Job:
+        return replace(job, train=worst_ties(job.train))
 
 
 def plus(first: Any, second: Any) -> Any:

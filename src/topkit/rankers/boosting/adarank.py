@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from topkit.compute import Trace
 from topkit.data.settings import Setting, check_fields
-from topkit.metrics.compiled import worst_ties
 from topkit.rankers.boosting.loop import Boosting, BoostPiece, Lists
 from topkit.rankers.boosting.pools import pool_of
-from topkit.rankers.pieces import InPieces, Pieces
+from topkit.rankers.pieces import MetricInPieces, Pieces
 from topkit.scorers import Job, Model
 
 
 @dataclass(frozen=True)
-class AdaRank(InPieces):
+class AdaRank(MetricInPieces):
     """AdaRank: H = Σ α_t f_t, each f_t the weak ranker with the largest r = Σ_q D(q)·E(f, q).
 
     E is the metric that the setting ``metric`` names (MAP, NDCG@k, ERR, any), D(q) ∝ exp(−E(H, q)), and
@@ -41,13 +40,6 @@ class AdaRank(InPieces):
 
     def __post_init__(self) -> None:
         check_fields(self)
-
-    @property
-    def measures_training(self) -> bool:
-        return True
-
-    def arranged(self, job: Job) -> Job:
-        return replace(job, train=worst_ties(job.train))
 
     def piece(self, job: Job) -> BoostPiece:
         """The lists of a piece."""

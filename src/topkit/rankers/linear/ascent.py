@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
 from topkit.compute import Floats, Trace, one_blas_thread, thread_map
 from topkit.data.settings import Setting, check_fields
-from topkit.metrics.compiled import Measured, worst_ties
+from topkit.metrics.compiled import Measured
 from topkit.rankers.linear.climb import MOST_CROSSINGS, ClimbPiece, Path, TotalClimb, room_of
-from topkit.rankers.pieces import InPieces, Pieces
+from topkit.rankers.pieces import MetricInPieces, Pieces
 from topkit.scorers import Job, Linear
 
 FIRST_STEP = 0.05
@@ -22,7 +22,7 @@ SMALLEST_GAIN = 1e-12
 
 
 @dataclass(frozen=True)
-class CoordinateAscent(InPieces):
+class CoordinateAscent(MetricInPieces):
     """Coordinate Ascent: moves each weight in turn to where the training mean of the metric is best.
 
     The metric is constant between the values of a weight at which two documents swap. For DCG and NDCG all
@@ -55,13 +55,6 @@ class CoordinateAscent(InPieces):
 
     def __post_init__(self) -> None:
         check_fields(self)
-
-    @property
-    def measures_training(self) -> bool:
-        return True
-
-    def arranged(self, job: Job) -> Job:
-        return replace(job, train=worst_ties(job.train))
 
     def piece(self, job: Job) -> ClimbPiece:
         """The metric on a piece."""

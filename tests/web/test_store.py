@@ -120,9 +120,9 @@ def test_a_backup_with_long_rows_is_restored(world: World, tmp_path: Path) -> No
     assert world.admin.upload(f"/api/projects/{number}/documents", texts, "x.jsonl").status_code == 201
     picture = b"\x89PNG\r\n\x1a\n" + bytes(3_500_000)
     assert world.admin.upload(f"/api/projects/{number}/pictures", picture, "large.png").status_code == 201
-    path = tmp_path / "backup.jsonl.gz"
+    path = tmp_path / "backup.jsonl"
     written = write_backup(world.store, path)
-    with gzip.open(path, "rt") as lines:
+    with path.open(encoding="utf-8") as lines:
         assert sum(len(line) > 1_100_000 for line in lines) == 1  # the picture
     restored = restore_backup(Settings(str(tmp_path / "restored.db")), path)
     assert restored == {name: count for name, count in written.items() if count}

@@ -204,7 +204,8 @@ def _read_packed(rows: ParquetRows, metadata: Any) -> NDArray[np.float32]:
     bounds = row_group_bounds(metadata)
 
     def fill(groups: range) -> None:
-        with pq.ParquetFile(rows.path, memory_map=True, metadata=metadata, pre_buffer=False) as file:
+        # not mapped: the pages of a mapped file count as memory of the process, as much as the matrix itself
+        with pq.ParquetFile(rows.path, memory_map=False, metadata=metadata, pre_buffer=False) as file:
             for group in groups:
                 column = file.read_row_group(group, columns=["features"], use_threads=False).column(0)
                 first = int(bounds[group])

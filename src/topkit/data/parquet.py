@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkit.compute import thread_count, thread_map
+from topkit.compute import Floats32, Ints, thread_count, thread_map
 from topkit.data.arrays import check_contiguous
 from topkit.data.dataset import Dataset
 from topkit.data.errors import InputError
@@ -137,7 +136,7 @@ class ParquetRows:
         """
         return self.dataset(table, self.matrix(table, first_row), first_row)
 
-    def dataset(self, table: Any, X: NDArray[np.float32], first_row: int = 0) -> Dataset:
+    def dataset(self, table: Any, X: Floats32, first_row: int = 0) -> Dataset:
         """The text columns of a table together with their features."""
         qid = self._texts(table, "qid", "string").dictionary_encode()
         numbers = _one_array(table.column("label")).cast("float64", safe=False)
@@ -171,7 +170,7 @@ class ParquetRows:
             array = array.dictionary_decode()
         return array.cast(kind)
 
-    def matrix(self, table: Any, first_row: int = 0) -> NDArray[np.float32]:
+    def matrix(self, table: Any, first_row: int = 0) -> Floats32:
         """The features of a table."""
         X = np.empty((table.num_rows, self.width), np.float32)
         if not self.packed:
@@ -182,7 +181,7 @@ class ParquetRows:
             self.fill(X, table.column("features"), first_row)
         return X
 
-    def fill(self, X: NDArray[np.float32], column: Any, first_row: int) -> None:
+    def fill(self, X: Floats32, column: Any, first_row: int) -> None:
         """Copy a column of packed features into X."""
         row = 0
         for part in getattr(column, "chunks", [column]):
@@ -196,7 +195,7 @@ class ParquetRows:
         check_values(X, first_row, None if self.names is None else tuple(self.names), self.path)
 
 
-def _read_packed(rows: ParquetRows, metadata: Any) -> NDArray[np.float32]:
+def _read_packed(rows: ParquetRows, metadata: Any) -> Floats32:
     """The matrix, read in row groups on several threads, each of which opens the file itself."""
     import pyarrow.parquet as pq
 
@@ -217,7 +216,7 @@ def _read_packed(rows: ParquetRows, metadata: Any) -> NDArray[np.float32]:
     return X
 
 
-def row_group_bounds(metadata: Any) -> NDArray[np.int64]:
+def row_group_bounds(metadata: Any) -> Ints:
     """The first row of each row group, and the number of rows."""
     counts = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
     return np.cumsum([0, *counts]).astype(np.int64)
@@ -265,10 +264,10 @@ def _to_strings(array: Any) -> Strings:
     return Strings(text[ends[0] : ends[-1]].copy(), ends - ends[0])
 
 
-def _offsets(array: Any) -> NDArray[np.int64]:
+def _offsets(array: Any) -> Ints:
     """Where each of an array of large strings starts in its buffer, and where the last ends."""
     offsets = array.buffers()[1]
     if offsets is None or not len(array):
         return np.zeros(1, np.int64)
-    ends: NDArray[np.int64] = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    ends: Ints = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     return ends

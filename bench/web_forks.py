@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import deque
 from importlib import import_module
 from typing import NoReturn
 
@@ -79,7 +80,7 @@ def main(database: str) -> None:
     from topkit.web.store import open_store
 
     open_store(Settings(database)).close()  # imports the driver and the migrations; no connection stays open
-    compile_templates()
+    deque(compile_templates(), maxlen=0)
     for line in sys.stdin:
         process_id = os.fork()
         if process_id == 0:

@@ -12,12 +12,13 @@ import sqlalchemy as sa
 
 from tests.support.web_world import ORDER, Actor, World, entry, label_all, tasks
 from topkit.labelling import STRATEGIES, Labelling, SimulatedAssessor
-from topkit.web import bundle, dashboard
+from topkit.web import bundle, dashboard, records
 from topkit.web.dashboard import agreements
 from topkit.web.lookup import project_records
+from topkit.web.records import standings_of
 from topkit.web.standings import LabellingCache, Standing, starting_point
-from topkit.web.store.labellings import Shape
-from topkit.web.warm_up import warm_up
+from topkit.web.store.labellings import Shape, labellings_of
+from topkit.web.warm_up import steps
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -63,16 +64,16 @@ def test_documents_are_read_when_somebody_asks_for_them(world: World, begun: tup
     number, _ = begun
     cache = LabellingCache()
     with statements(world) as sent:
-        records = project_records(world.store, number, cache)
+        found = project_records(world.store, number, cache)
         assert not any("document.title" in text for text in sent)
-        dashboard.progress(records)
+        dashboard.progress(found)
         assert sum("document.title" in text for text in sent) == 1  # the two begun topics, read together
         sent.clear()
         again = project_records(world.store, number, cache)
-        assert dashboard.progress(again) == dashboard.progress(records)
+        assert dashboard.progress(again) == dashboard.progress(found)
         dashboard.glance(again)
         assert not any("document.title" in text for text in sent)  # the standings are known
-    for record in records:
+    for record in found:
         assert record.standing.done == (record.lab.question is None)
         assert record.standing.progress == pytest.approx(record.lab.progress)
 
@@ -98,15 +99,15 @@ def test_agreement_of_shared_topics_is_that_of_all(
     plan = {"mode": "hand", "assignments": [{"topic": topic, "person": bob.number, "tool": "pairs"}]}
     assert world.admin.post(f"/api/projects/{number}/assignments", plan).status_code == 201
     label_all(bob, tasks(bob)[0], SimulatedAssessor.of_order("bob", ORDER[::-1]))
-    records = project_records(world.store, number, LabellingCache())
+    found = project_records(world.store, number, LabellingCache())
 
     def everything() -> tuple[object, ...]:
-        report = agreements.agreement_report(records)
-        contested = dashboard.disagreements(records)
-        return report, contested, agreements.agreement_by_topic(records), dashboard.glance(records, 1e9)
+        report = agreements.agreement_report(found)
+        contested = dashboard.disagreements(found)
+        return report, contested, agreements.agreement_by_topic(found), dashboard.glance(found, 1e9)
 
     of_shared = everything()
-    assert len(agreements.shared_topics(records)) == 2
+    assert len(agreements.shared_topics(found)) == 2
     monkeypatch.setattr(agreements, "shared_topics", lambda chosen: chosen)
     assert of_shared == everything()
 
@@ -116,7 +117,7 @@ def test_a_warm_server_has_its_routes_and_templates(world: World, monkeypatch: p
 
     from topkit.web.pages import render
 
-    warm_up(world.app)
+    assert len(list(steps(world.app))) > 20
     templates = render._templates("en").env
     assert len(templates.cache or ()) >= len(templates.list_templates())
 
@@ -126,6 +127,27 @@ def test_a_warm_server_has_its_routes_and_templates(world: World, monkeypatch: p
     monkeypatch.setattr(routing._EffectiveRouteContext, "from_api_route", refuse)
     assert world.admin.get("/").status_code == 200
     assert world.admin.get("/api/projects").json() == []
+
+
+def test_the_home_page_shows_the_standing_of_every_kind_of_task(
+    world: World, begun: tuple[int, Actor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, ann = begun
+    world.project(ann, strategy="heap", k=2)
+    with world.store.read() as connection:
+        rows = labellings_of(connection, person_id=ann.number)
+        cache = LabellingCache()
+        for _ in range(2):  # replayed, then known
+            standings = standings_of(connection, rows, cache)
+            assert [standing.done for standing in standings] == [True, False, False, False, False, False]
+            assert [standing.progress.asked > 0 for standing in standings] == [True, True, *(False,) * 4]
+    monkeypatch.setattr(records, "MOST_TOPICS", 0)  # counts the documents of all topics of the project
+    counted = project_records(world.store, number, LabellingCache())
+    assert [record.standing.progress for record in counted] == [s.progress for s in standings[:3]]
+    monkeypatch.undo()
+    page = ann.get("/").text
+    assert page.count("Not started") == 4
+    assert page.count("<b>Complete</b>") == 1
 
 
 def test_the_home_page_asks_the_same_of_the_database_for_more_documents(world: World) -> None:
@@ -140,8 +162,9 @@ def test_the_home_page_asks_the_same_of_the_database_for_more_documents(world: W
         with statements(world) as sent:
             assert "Not started" in ann.get("/").text
             assert not any("document.title" in text for text in sent)
-        asked.append(len(sent))
+        asked.append([text for text in sent if "candidate" in text or "labelling" in text])
     assert asked[0] == asked[1]
+    assert len(asked[0]) == 2
 
 
 def test_an_import_lets_judgments_in_between(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,12 +19,14 @@ from topkit.labelling.assessors import Decisions
 from topkit.web.judging import Judgment, Task, Tool, counted_answers
 from topkit.web.standings import LabellingCache, Standing, starting_point
 from topkit.web.store.judgments import judgments_after, judgments_of_project
-from topkit.web.store.labellings import Shape, get_task, labellings_of, shapes_of, tasks_of
+from topkit.web.store.labellings import Shape, labellings_of, shapes_of, tasks_of
 from topkit.web.store.quality import decisions_of
 from topkit.web.store.versions import DOCUMENTS, TOPICS, Changes, changes_of
 
 TASKS_AT_ONCE = 100
 """Labellings whose documents are read together."""
+MOST_TOPICS = 200
+"""Topics that a statement may name one by one."""
 
 
 class _Tasks:
@@ -167,27 +169,25 @@ def records_of(
 def _shapes(connection: Connection, rows: Sequence[RowMapping], cache: LabellingCache) -> dict[int, Shape]:
     """The shapes of labellings. The documents of an assigned topic never change, so they are counted once."""
     unknown = {row["topic"] for row in rows if row["id"] not in cache.shapes}
-    by_topic: dict[int, Shape] = {}
-    if len(unknown) == 1:
-        by_topic = shapes_of(connection, topic_id=unknown.pop())
-    elif unknown:
-        by_topic = shapes_of(connection, project_id=rows[0]["project"])
+    many = len(unknown) > MOST_TOPICS  # then the rows are those of one project
+    by_topic = shapes_of(connection, unknown, rows[0]["project"] if many else None) if unknown else {}
     for row in rows:
         if row["topic"] in by_topic:
             cache.shapes[row["id"]] = by_topic[row["topic"]]
     return {row["id"]: cache.shapes.get(row["id"], Shape(0, False)) for row in rows}
 
 
-def standing_of(connection: Connection, row: RowMapping, cache: LabellingCache) -> Standing:
-    """How far one labelling is; ``row`` comes from :func:`labellings_of`."""
-    if not row["seq"]:
-        return starting_point(row["strategy"], row["k"], _shapes(connection, [row], cache)[row["id"]])
-    standing = cache.standing(row["id"], row["seq"])
-    if standing is None:
-        task = get_task(connection, row["id"])
-        assert task is not None  # noqa: S101 - its row was just read
-        standing = Standing.of(cache.replay(task, judgments_after(connection, row["id"])))
-    return standing
+def standings_of(connection: Connection, rows: Sequence[RowMapping], cache: LabellingCache) -> list[Standing]:
+    """How far labellings are; the rows come from :func:`labellings_of`. Only what changed is replayed."""
+    untouched, begun = [row for row in rows if not row["seq"]], [row for row in rows if row["seq"]]
+    standings = {row["id"]: cache.standing(row["id"], row["seq"]) for row in begun}
+    changed = [row for row in begun if standings[row["id"]] is None]
+    for number, task in (tasks_of(connection, changed) if changed else {}).items():
+        standings[number] = Standing.of(cache.replay(task, judgments_after(connection, number)))
+    shapes = _shapes(connection, untouched, cache)
+    for row in untouched:
+        standings[row["id"]] = starting_point(row["strategy"], row["k"], shapes[row["id"]])
+    return [standing for row in rows if (standing := standings[row["id"]]) is not None]
 
 
 def judgments_of(records: list[Record]) -> Judgments:

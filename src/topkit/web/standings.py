@@ -33,7 +33,7 @@ class Standing(NamedTuple):
 def starting_point(strategy: str, k: int, shape: Shape) -> Standing:
     """The standing before the first judgment, which depends on nothing but the number of documents.
 
-    >>> starting_point("sort", 3, Shape(8, False)).done
+    >>> starting_point("adaptive", 3, Shape(8, False)).done
     False
     """
     items = [str(number) for number in range(shape.documents)]

@@ -8,7 +8,6 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 from markupsafe import Markup
-from sqlalchemy.engine import Connection, RowMapping
 
 from topkit.web.auth import SHORTEST_PASSWORD
 from topkit.web.guard import Cached, SomeoneVisit, Stored, settings_of, visit_of
@@ -18,9 +17,8 @@ from topkit.web.pages.lists import Listing, listed
 from topkit.web.pages.render import own_path, page, redirect
 from topkit.web.pages.translate import COOKIE as LANGUAGE_COOKIE
 from topkit.web.pages.translate import languages
-from topkit.web.records import standing_of
+from topkit.web.records import standings_of
 from topkit.web.shapes import Id
-from topkit.web.standings import LabellingCache
 from topkit.web.store import labellings, projects
 from topkit.web.store.models import models_of
 from topkit.web.store.pictures import pictures_of
@@ -69,15 +67,12 @@ def home(request: Request, visit: SomeoneVisit, store: Stored, cache: Cached) ->
         listing: Listing[Any] = listed(
             request, rows, name="work-", search=lambda row: f"{row['query']} {row['project_name']}"
         )
-        tasks = replace(listing, rows=[_task(connection, row, cache) for row in listing.rows])
+        standings = standings_of(connection, listing.rows, cache)
+        pairs = zip(listing.rows, standings, strict=True)
+        tasks = replace(listing, rows=[{**row, **standing._asdict()} for row, standing in pairs])
         all_projects = projects.all_projects(connection) if visit.person.role == "admin" else []
     shown = listed(request, all_projects, search=lambda row: str(row["name"]), size=12)
     return page(request, "home.html", visit, tasks=tasks, projects=shown)
-
-
-def _task(connection: Connection, row: RowMapping, cache: LabellingCache) -> dict[str, Any]:
-    """A labelling with its progress."""
-    return {**row, **standing_of(connection, row, cache)._asdict()}
 
 
 @router.get("/account")

@@ -168,11 +168,11 @@ class Shape(NamedTuple):
 
 
 def shapes_of(
-    connection: Connection, *, project_id: int | None = None, topic_id: int = 0
+    connection: Connection, topics: Collection[int], project_id: int | None = None
 ) -> dict[int, Shape]:
-    """The shape of the labellings of a topic, or of all assigned topics of a project, by topic."""
+    """The shape of the labellings of these topics, by topic; with a project, of all its assigned topics."""
     assigned = sa.select(labelling.c.topic).where(labelling.c.project == project_id)
-    chosen = candidate.c.topic == topic_id if project_id is None else candidate.c.topic.in_(assigned)
+    chosen = candidate.c.topic.in_(topics if project_id is None else assigned)
     query = sa.select(candidate.c.topic, sa.func.count(), sa.func.count(candidate.c.prior)).where(chosen)
     rows = connection.execute(query.group_by(candidate.c.topic))
     return {topic: Shape(documents, ranked > 0) for topic, documents, ranked in rows}

@@ -12,7 +12,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections import deque
 from importlib import import_module
 from typing import NoReturn
 
@@ -80,7 +79,7 @@ def main(database: str) -> None:
     from topkit.web.store import open_store
 
     open_store(Settings(database)).close()  # imports the driver and the migrations; no connection stays open
-    deque(compile_templates(), maxlen=0)
+    compile_templates()
     for line in sys.stdin:
         process_id = os.fork()
         if process_id == 0:

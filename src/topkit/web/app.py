@@ -46,7 +46,6 @@ from topkit.web.shapes import Problem
 from topkit.web.standings import LabellingCache
 from topkit.web.store import open_store
 from topkit.web.store.engine import database_error
-from topkit.web.warm_up import WarmUp
 from topkit.web.webhooks import deliver_due
 
 HERE = Path(__file__).parent
@@ -79,11 +78,8 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(started: FastAPI) -> AsyncIterator[None]:
-        warm_up = WarmUp(started)
         background.start()
-        warm_up.start()
         yield
-        warm_up.close()
         background.close()
         trainer.close()
         journal.close()

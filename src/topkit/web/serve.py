@@ -15,6 +15,7 @@ from topkit.web.observe import log_as_json, serve_metrics
 from topkit.web.schema import person
 from topkit.web.settings import Settings
 from topkit.web.store import Store, people
+from topkit.web.warm_up import warm_up
 
 
 def admin_link(store: Store, name: str, hours: float) -> str | None:
@@ -60,6 +61,7 @@ def serve(
     link = admin_link(app.state.store, admin, settings.invitation_hours)
     if link is not None:
         tell(f"open this link to become the admin (it works once): {url}{link}")
+    warm_up(app)
     config = uvicorn.Config(
         app,
         loop="auto",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -60,11 +59,10 @@ def _templates(language: str) -> Jinja2Templates:
     return Jinja2Templates(env=env)
 
 
-def compile_templates() -> Iterator[None]:
-    """Compile all English templates, one after the other, so that nobody waits for it."""
+def compile_templates() -> None:
+    """Compile all English templates, so that nobody waits for it."""
     env = _templates(ENGLISH).env
     for name in env.list_templates():
-        yield None
         env.get_template(name)
 
 

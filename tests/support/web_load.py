@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from topkit.web.guard import COOKIE
@@ -156,14 +157,22 @@ async def work(
 
 
 async def run(
-    assessors: list[Assessor], ports: Sequence[int], seconds: float, load: Load, change: float = 0.1
+    assessors: list[Assessor],
+    ports: Sequence[int],
+    seconds: float,
+    load: Load,
+    change: float = 0.1,
+    *,
+    enough: float = inf,
 ) -> None:
-    """Let all assessors work at the same time for some seconds."""
+    """Let all assessors work at the same time for some seconds, or until enough judgments are saved."""
     tasks = [
         asyncio.create_task(work(assessor, ports, load, random.Random(i), change))
         for i, assessor in enumerate(assessors)
     ]
-    await asyncio.sleep(seconds)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end and len(load.acknowledged) < enough:
+        await asyncio.sleep(min(0.1, seconds))
     load.stop = True
     await asyncio.gather(*tasks)
 

@@ -22,7 +22,7 @@ def test_many_assessors_at_once(database: str) -> None:
     people = populate(database, 100, topics=2, documents=20, k=5)
     server = Server(database)
     load = Load()
-    asyncio.run(run(people, [server.port], 3.0, load))
+    asyncio.run(run(people, [server.port], 60.0, load, enough=150))
     server.stop()
     assert load.errors == []
     assert load.retries == 0

@@ -67,7 +67,7 @@ def write_material(folder: Path) -> tuple[Path, Path]:
         for key, (query, description) in TOPICS.items()
     ]
     topics.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    texts = [{"id": name, "title": name, "text": text} for name, text in TREES.items()]
+    texts = [{"id": name.replace(" ", "-"), "title": name, "text": text} for name, text in TREES.items()]
     documents.write_text("".join(json.dumps(row) + "\n" for row in texts))
     return topics, documents
 

@@ -115,6 +115,18 @@ def as_prose(docstring: str) -> str:
     return "".join(escaped)
 
 
+def docstring_markdown(docstring: str) -> str:
+    """A whole docstring as Markdown: paragraphs and lists as prose, examples as code.
+
+    >>> docstring_markdown("Twice x.\\n\\n>>> double(2)\\n4")
+    'Twice x.\\n\\n```pycon\\n>>> double(2)\\n4\\n```'
+    """
+    return "\n\n".join(
+        f"```pycon\n{part}\n```" if part.startswith(">>>") else as_prose(part)
+        for part in docstring.split("\n\n")
+    )
+
+
 def settings_table(entry: Entry) -> str:
     """The settings of a method: name, default, allowed values and meaning."""
     if not entry.settings:

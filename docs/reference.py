@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from method_pages import KINDS, method_pages
+from method_pages import KINDS, as_prose, docstring_markdown, method_pages
 
 import topkit as tk
 from topkit.cli.catalogue import Entry, first_sentence
@@ -118,13 +118,20 @@ def python() -> str:
         "All functions and classes of `import topkit as tk`.",
         table(
             ("name", "description"),
-            [(f"[`tk.{n}`](#{n.lower()})", first_sentence(v)) for n, v in callables.items()],
+            [(f"[`tk.{n}`](#{n.lower()})", as_prose(first_sentence(v))) for n, v in callables.items()],
         ),
     ]
     for name, value in callables.items():
         parts += [f"({name.lower()})=\n## {name}", f"```text\ntk.{name}{signature_of(value)}\n```"]
-        parts.append(f"```text\n{inspect.getdoc(value) or ''}\n```")
+        parts.append(docstring_markdown(inspect.getdoc(value) or ""))
     return "\n\n".join(parts) + "\n"
+
+
+class AsWritten(str):
+    """An annotation that is shown as it stands in the source, without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def signature_of(value: Any) -> str:
@@ -133,13 +140,31 @@ def signature_of(value: Any) -> str:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
         return "(…)"
-    text = str(signature)
+    parameters = [
+        p.replace(annotation=as_written(p.annotation), default=as_named(p.default))
+        for p in signature.parameters.values()
+    ]
+    returns = as_written(signature.return_annotation)
+    text = str(signature.replace(parameters=parameters, return_annotation=returns))
     if len(text) <= 90:
         return text
-    inner = ",\n    ".join(str(parameter) for parameter in signature.parameters.values())
-    returns = signature.return_annotation
+    lines = [str(parameter) for parameter in parameters]
+    kinds = [parameter.kind for parameter in parameters]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        lines.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    inner = ",\n    ".join(lines)
     arrow = "" if returns is inspect.Signature.empty else f" -> {returns}"
     return f"(\n    {inner},\n){arrow}"
+
+
+def as_written(annotation: Any) -> Any:
+    """Annotations are strings where a module postpones their evaluation."""
+    return AsWritten(annotation) if isinstance(annotation, str) else annotation
+
+
+def as_named(default: Any) -> Any:
+    """A default that is a function is shown by its name: its address differs in every run."""
+    return AsWritten(default.__name__) if inspect.isfunction(default) else default
 
 
 PAGES: dict[str, Callable[[], str]] = {

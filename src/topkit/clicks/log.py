@@ -26,6 +26,7 @@ class Cells:
     """Counts of rows that share a pair and a bucket, such as a position."""
 
     pair: Ints
+    """The number of the query and document."""
     bucket: Ints
     impressions: Floats
     clicks: Floats

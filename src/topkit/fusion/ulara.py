@@ -25,7 +25,9 @@ class Gradients:
     """Sums over items of the gradient of each ranker, and of the gradient of a random list of its length."""
 
     actual: Floats
+    """One sum per ranker."""
     chance: Floats
+    """The sum that is expected of a random list of the same length."""
 
     def __add__(self, other: Gradients) -> Gradients:
         return Gradients(self.actual + other.actual, self.chance + other.chance)

@@ -67,6 +67,7 @@ class Ability(NamedTuple):
     """How a judge answers, given the consensus."""
 
     answers: int
+    """Number of answers that the judge gave."""
     right: float
     """P(prefers the better document | one is better)."""
     wrong: float

@@ -33,7 +33,9 @@ class FoldSpec:
     """One fold of a data set, described by the content of its files: one file to split, or three."""
 
     labels: str
+    """What the labels of the file are: grades, a full order or a top-k order."""
     truth: str
+    """What rankers learn from."""
     fold: int
     file: str = ""
     """Fingerprint of the file to split; empty if the fold has its own files."""

@@ -20,7 +20,9 @@ class Steps(ScoreModel):
 
     kind: ClassVar[str] = "steps"
     feature: Ints
+    """f: the column of each step, counted from 0."""
     threshold: Floats
+    """θ: a step adds its α to documents whose feature is above it."""
     alpha: Floats
 
     @cached_property

@@ -29,6 +29,7 @@ class Constraints:
     better: Ints
     worse: Ints
     margin: Floats
+    """How much the score of the better document must exceed that of the worse one."""
     tied: tuple[Ints, Ints] = field(default_factory=lambda: (np.zeros(0, np.int64), np.zeros(0, np.int64)))
 
 

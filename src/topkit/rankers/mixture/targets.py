@@ -23,7 +23,9 @@ class Truth:
     """The class of each document, the gain of each class, the queries, and the weight of each document."""
 
     classes: Ints
+    """The class of each document."""
     gains: Floats
+    """The gain of each class."""
     ptr: Ints
     weights: Floats
     """One per document; they sum to 1."""

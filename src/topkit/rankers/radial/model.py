@@ -59,6 +59,7 @@ class RadialKernel(ScoreModel):
 
     kind: ClassVar[str] = "radial-kernel"
     scale: Scale
+    """How the features are standardised."""
     points: Floats
     """z: points × features, standardised."""
     weights: Floats

@@ -36,7 +36,9 @@ class _Help:
     """What features do for the order of the grades: (queries, features) in both systems."""
 
     old: Floats
+    """Of the old system: queries × features."""
     new: Floats
+    """Of the new system."""
     features: tuple[str, ...]
     """Names of the columns."""
     meaning: str

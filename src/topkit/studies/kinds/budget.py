@@ -36,8 +36,11 @@ class BudgetFit(MinutesFit):
     """A labelling by one strategy, and a fit for each budget."""
 
     strategy: str
+    """The labelling strategy, or ``grades`` for five grades."""
     agreement: float
+    """The share of pairs on which two assessors agree when they compare documents."""
     agreement_of_grades: float
+    """The same when they give grades."""
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[BudgetFit]]:

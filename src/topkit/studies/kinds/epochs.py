@@ -43,7 +43,9 @@ class EpochFit(Fit):
     """A descent from the weights of a base ranker, or from random ones."""
 
     steps: int
+    """Steps of gradient descent."""
     steepness: float
+    """σ of the sigmoid."""
 
 
 def cells(study: Study[Settings]) -> Iterator[Cell[EpochFit]]:

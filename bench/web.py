@@ -22,7 +22,7 @@ from tests.support.browser import Server
 from tests.support.web_load import Line, Load, check, populate, run
 
 from bench.web_database import KINDS, database
-from topkit.reporting.words import counted
+from topkit.data.words import counted
 
 ROW = b'{"key":"0123456789abcdef","a":"d17","b":"d33","answer":"a","seconds":1.0}'
 

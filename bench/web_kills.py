@@ -26,7 +26,7 @@ from tests.support.web_load import Assessor, Load, check, populate, work
 
 from bench.web_database import KINDS, database
 from bench.web_forks import ForkedServer
-from topkit.reporting.words import counted
+from topkit.data.words import counted
 
 BETWEEN = 10
 """Judgments that must be acknowledged after a restart before the next kill: the server works again."""

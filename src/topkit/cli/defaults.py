@@ -90,7 +90,7 @@ def _checked(value: Any, parameter: Any, name: str, path: str) -> Any:
 
 def _unknown(what: str, name: str, names: Iterable[str], path: str) -> Exception:
     from topkit.data.errors import InputError
-    from topkit.data.names import suggestion
+    from topkit.data.words import suggestion
 
     known = list(names)
     return InputError(

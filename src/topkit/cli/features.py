@@ -89,10 +89,10 @@ def build(
     Example: `topkit features build docs.jsonl --queries q.tsv --qrels qrels.txt --out data.parquet`
     """
     from topkit.data import InputError
+    from topkit.data.words import counted
     from topkit.data.writers import is_standard_output
     from topkit.features import build_dataset, read_links, read_queries, write_card
     from topkit.reporting.progress import busy
-    from topkit.reporting.words import counted
 
     if is_standard_output(out):
         raise InputError("the data set and its card are two files", "give --out a file name")
@@ -129,7 +129,7 @@ def _grades(path: Path, format_name: str | None) -> dict[str, dict[str, float]]:
 
 def _left_out(texts: dict[str, str], grades: dict[str, dict[str, float]], keep: bool) -> str:
     """What happens to the queries without judgments, in words; with ``keep`` they get empty judgments."""
-    from topkit.reporting.words import counted
+    from topkit.data.words import counted
 
     unjudged = [qid for qid in texts if qid not in grades]
     if keep:

@@ -48,9 +48,9 @@ def fuse(
     `topkit fuse rankings.csv --method mallows --set depth=50 --set chains=4 --out fused.run`
     """
     from topkit.data import write_run
+    from topkit.data.words import counted
     from topkit.data.writers import is_standard_output
     from topkit.fusion.formats import write_ranking_table
-    from topkit.reporting.words import counted
 
     check_form(form)
     runs, fusion = _fused(files, method, setting or [], keep, seed)

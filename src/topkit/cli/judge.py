@@ -79,9 +79,9 @@ def judge(
     --queries queries.tsv --k 10 --out judgments.csv --dry-run`
     """
     from topkit.data.judgments import joined_judgments
+    from topkit.data.words import counted
     from topkit.labelling import write_judgments_csv
     from topkit.labelling.judges import label_all
-    from topkit.reporting.words import counted
 
     tasks = _tasks(candidates, depth, k, strategy, seed, prior)
     wanted = {document for task in tasks.values() for document in task.items}
@@ -145,8 +145,8 @@ def _report_routing(routed: RoutedJudge, ask_people: Path | None) -> None:
     import csv
 
     from topkit.data.files import text_writer
+    from topkit.data.words import counted
     from topkit.labelling.files import PREFERENCE_COLUMNS
-    from topkit.reporting.words import counted
 
     print(str(routed.cost()))
     waiting = list(dict.fromkeys((query, question.documents) for query, question in routed.waiting))

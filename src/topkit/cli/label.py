@@ -148,10 +148,10 @@ def agreement(
 
     Example: `topkit label agreement prefs.csv --grades grades.csv --assessors`
     """
+    from topkit.data.words import counted
     from topkit.labelling.agreement.figures import agreement_figures
     from topkit.labelling.files import read_grades_csv, read_preferences_csv
     from topkit.labelling.report import agreement_report
-    from topkit.reporting.words import counted
 
     check_form(form)
     preferences, empty = read_preferences_csv(file, mapping(columns, "columns"), mapping(answers, "answers"))

@@ -144,8 +144,8 @@ def import_(
     Example: `topkit label import --name cranfield --topics topics.csv --documents docs.jsonl --run bm25.run`
     """
     from topkit.data import InputError
+    from topkit.data.words import counted
     from topkit.reporting.progress import busy
-    from topkit.reporting.words import counted
 
     settings = _settings(database)
     from topkit.web import bundle, imports

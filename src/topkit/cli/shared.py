@@ -39,8 +39,8 @@ def write_dataset(data: Dataset, path: Path) -> None:
 
 def save_dataset(data: Dataset, path: Path) -> None:
     """Write a data set and print its size; to standard error if the data goes to standard output."""
+    from topkit.data.words import counted
     from topkit.data.writers import is_standard_output
-    from topkit.reporting.words import counted
 
     write_dataset(data, path)
     sizes = [

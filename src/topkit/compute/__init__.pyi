@@ -11,10 +11,10 @@ from .executors import run_cells as run_cells
 from .extras import MissingExtraError as MissingExtraError
 from .extras import require as require
 from .parameters import fields_as_parameters as fields_as_parameters
-from .progress import Report as Report
-from .progress import silent as silent
 from .stopping import NotConverged as NotConverged
+from .stopping import Report as Report
 from .stopping import Trace as Trace
+from .stopping import silent as silent
 from .threads import one_blas_thread as one_blas_thread
 from .threads import over_queries as over_queries
 from .threads import query_chunks as query_chunks

@@ -1,10 +1,19 @@
-"""The stopping rule of every iteration (descent, boosting, EM, cutting planes), with the trace of values."""
+"""Every iteration (descent, boosting, EM, cutting planes): when it stops, its trace of values, its report."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+Report = Callable[[str, int, int, float], None]
+"""(name of the value, step, maximum number of steps, value): called after each step; what it shows is up to
+the caller."""
+
+
+def silent(what: str, step: int, steps: int, value: float) -> None:
+    """A report that prints nothing."""
 
 
 class NotConverged(UserWarning):

@@ -11,8 +11,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.data.arrays import query_starts, read_only
-from topkit.data.dataset_checks import check_features, check_shapes
+from topkit.data.arrays import check_features, check_shapes, query_starts, read_only
 from topkit.data.errors import InputError
 from topkit.data.strings import Strings
 from topkit.data.truth import (

@@ -145,7 +145,7 @@ def judgments_from_frame(
 def _check_columns(table: Any, names: Iterable[str]) -> None:
     missing = [name for name in names if name not in table.columns]
     if missing:
-        from topkit.data.names import suggestion
+        from topkit.data.words import suggestion
 
         hint = suggestion(missing[0], table.columns, f"it has {', '.join(map(str, table.columns[:12]))}")
         raise InputError(f"the frame has no column {missing[0]!r}", hint)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from topkit.compute import over_queries
 from topkit.compute.kernel_options import WORTH_COMPILING
 from topkit.data.dataset import Dataset
-from topkit.data.names import lookup
+from topkit.data.words import lookup
 
 Matrix = NDArray[np.float64]
 Parts = tuple[Matrix, Matrix]

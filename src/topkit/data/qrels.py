@@ -13,7 +13,7 @@ from topkit.data.errors import InputError
 from topkit.data.files import FLOAT32_LIMIT, NUMBER, FilePath, line_chunks, shown, text_writer
 from topkit.data.judgments import GradeTable, Judgments
 from topkit.data.looks import naming_the_format
-from topkit.data.names import lookup
+from topkit.data.words import lookup
 
 FORM = "lines look like '151 0 WSJ870428-0145 1'"
 THREE_FORM = "lines look like '151 WSJ870428-0145 1'"

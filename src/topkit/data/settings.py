@@ -22,7 +22,6 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_type_hints
 
 from topkit.data.errors import InputError
-from topkit.data.names import lookup, suggestion
 from topkit.data.setting_types import (
     REFUSED,
     alternatives,
@@ -37,6 +36,7 @@ from topkit.data.setting_types import (
     show_value,
     words_for,
 )
+from topkit.data.words import lookup, suggestion
 
 __all__ = [
     "Search",

@@ -8,10 +8,10 @@ from os import PathLike
 import numpy as np
 
 from topkit.compute import require
+from topkit.data.words import counted
 from topkit.features.audit_checks import Finding
 from topkit.features.audit_tails import TailCheck
 from topkit.reporting.tables import Table
-from topkit.reporting.words import counted
 
 MOST_BARS = 30
 """Features in the plot; more are not readable."""

@@ -11,7 +11,7 @@ from random import Random
 
 from topkit.data.errors import InputError
 from topkit.data.judgments import Grade, Judgments, Preference
-from topkit.data.names import lookup
+from topkit.data.words import lookup
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.contest import Ask, Contest, Finish, Play, keep_sides
 from topkit.labelling.known import Known

@@ -12,7 +12,7 @@ from statistics import fmean, pstdev
 from typing import Literal, NamedTuple
 
 from topkit.data.errors import InputError
-from topkit.data.names import lookup
+from topkit.data.words import lookup
 from topkit.labelling.bound import lower_bound
 from topkit.labelling.contest import Contest
 from topkit.labelling.strategies import STRATEGIES

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from topkit.data.words import counted
 from topkit.metrics import TESTS, Comparison, Evaluation, compare, metric
 from topkit.metrics.comparison import LEVEL
-from topkit.reporting.words import counted
 
 BETTER, WORSE = "▲", "▼"
 NEAR = "°"

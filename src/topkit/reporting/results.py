@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from topkit.data import InputError
+from topkit.data.words import counted
 from topkit.metrics import Evaluation, metric
 from topkit.reporting.tables import ScoreTable, Table
-from topkit.reporting.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

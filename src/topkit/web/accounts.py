@@ -7,7 +7,7 @@ import math
 from fastapi import HTTPException, Request, Response
 
 from topkit.data.errors import InputError
-from topkit.reporting.words import counted
+from topkit.data.words import counted
 from topkit.web import auth
 from topkit.web.forwarded import neighbourhood
 from topkit.web.guard import COOKIE, sessions_of, settings_of, store_of_request

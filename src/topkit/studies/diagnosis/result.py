@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
+from topkit.data.words import counted
 from topkit.metrics import Evaluation
 from topkit.metrics.comparison import Pair
 from topkit.reporting.tables import Table, Value
-from topkit.reporting.words import counted
 
 SHOWN = 10
 """Queries and features that the text shows."""

@@ -16,11 +16,11 @@ import numpy as np
 
 from topkit.data import InputError
 from topkit.data.settings import Setting
+from topkit.data.words import counted
 from topkit.metrics import CORRECTIONS, TESTS, Evaluation, compare, metric
 from topkit.metrics.comparison import LEVEL
 from topkit.reporting.marks import BETTER, WORSE, mark
 from topkit.reporting.tables import ScoreTable
-from topkit.reporting.words import counted
 from topkit.studies.cell import Cell
 from topkit.studies.fits import Fit, compute_fit, fit_cell, needs_order, turns
 from topkit.studies.kind import Code, Kind

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from topkit.data.errors import InputError
 from topkit.data.letor import read_letor
-from topkit.reporting.words import counted
+from topkit.data.words import counted
 from topkit.web.api.material import uploaded
 from topkit.web.learning import Learning, last_result
 from topkit.web.managed import Managed

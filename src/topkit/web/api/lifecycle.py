@@ -7,7 +7,7 @@ from typing import Literal
 from fastapi import APIRouter, Request
 
 from topkit.data.errors import InputError
-from topkit.reporting.words import counted
+from topkit.data.words import counted
 from topkit.web.guard import Admin, Stored, sessions_of
 from topkit.web.lookup import existing, project_of
 from topkit.web.shapes import PROBLEMS, Body, Id, Message, Number

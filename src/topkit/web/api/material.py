@@ -13,7 +13,7 @@ from fastapi import APIRouter, Form, Query, Response, UploadFile
 from pydantic import BaseModel
 
 from topkit.data.errors import InputError
-from topkit.reporting.words import counted
+from topkit.data.words import counted
 from topkit.web.document_kinds import Kind
 from topkit.web.imports import read_material, read_prior, read_topics
 from topkit.web.judging import ShownDocument

@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from jinja2.ext import Extension
 from starlette.requests import Request
 
-from topkit.reporting.words import counted
+from topkit.data.words import counted
 
 HERE = Path(__file__).parent.parent
 COOKIE = "language"

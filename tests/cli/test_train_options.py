@@ -67,3 +67,16 @@ def test_settings_of_a_fusion_method() -> None:
     assert list(fusion_settings("weighted-borda", ["weights=1,0.5"])["weights"]) == [1.0, 0.5]
     with pytest.raises(InputError, match=r"no setting 'dept'.*did you mean 'depth'"):
         fusion_settings("mallows", ["dept=50"])
+
+
+def test_a_metric_whose_smaller_values_are_better_is_printed_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, labels = [[1.0], [0.0], [1.0], [0.0], [0.0], [1.0]], [1, 0, 1, 0, 1, 0]  # one of three is wrong
+    data = tk.Dataset.build(rows, labels, ["a", "a", "b", "b", "c", "c"])
+    data.to_parquet(path := tmp_path / "data.parquet")
+    files = {"train_file": path, "valid_file": path}
+    train("listnet", tmp_path / "m", settings=["metric=loss01@1"], tune="grid", trials=2, **files)
+    lines = capsys.readouterr().out.splitlines()
+    assert "loss01@1 (yahoo) 0.3333 on the validation data" in lines[-1]
+    assert lines[0].startswith("  0.3333  ")

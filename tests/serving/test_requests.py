@@ -187,6 +187,11 @@ def test_other_content_types_and_methods(service: Any) -> None:
     assert ask(service, "GET", "/score").status_code == 405
 
 
+def test_the_start_page_leads_to_the_documentation(service: Any) -> None:
+    answer = ask(service, "GET", "/")
+    assert (answer.status_code, answer.headers["location"]) == (307, "docs")
+
+
 def test_health_metrics_and_openapi(service: Any) -> None:
     ask(service, "POST", "/score", json={"features": [FULL, FULL]})
     ask(service, "POST", "/score", json={"features": [FULL[:2]]})

@@ -195,7 +195,7 @@ def _print_summary(
 
     if options.quiet:
         return
-    value = None if valid is None else learner.measure_on(valid)
+    value = None if valid is None else learner.sign * learner.measure_on(valid)
     if options.aside:
         typer.echo(_summary(learner, options, value, trials), err=True)
         return
@@ -206,7 +206,9 @@ def _print_summary(
     facts = (str(options.out), learner.name, metric, convention, value, reasons, model.remark)
     tables = {
         "model": Table(("model", "ranker", "metric", "convention", "value", "stopped", "remark"), [facts]),
-        "trials": Table(("value", "settings"), [(trial.measure, _assignments(trial)) for trial in trials]),
+        "trials": Table(
+            ("value", "settings"), [(learner.sign * trial.measure, _assignments(trial)) for trial in trials]
+        ),
     }
     print_tables(tables, options.form, lambda: _summary(learner, options, value, trials))
 
@@ -214,7 +216,10 @@ def _print_summary(
 def _summary(learner: Learner, options: TrainOptions, value: float | None, trials: Sequence[Trial]) -> str:
     """The best trials, the file and the ranker, and what the model says about itself."""
     model, _ = learner.fitted()
-    lines = [f"  {trial.measure:.4f}  {_assignments(trial) or 'defaults'}" for trial in trials[:BEST_TRIALS]]
+    lines = [
+        f"  {learner.sign * trial.measure:.4f}  {_assignments(trial) or 'defaults'}"
+        for trial in trials[:BEST_TRIALS]
+    ]
     start = options.start
     parts = [f"{options.out}: {learner.name}" + ("" if start is None else f", continued from {start}")]
     if value is not None:

@@ -191,6 +191,11 @@ class Learner:
         """The chosen metric of this ranker's order on a data set, negated if smaller is better."""
         return self.measure()(data, self.ordering_scores(data))
 
+    @property
+    def sign(self) -> float:
+        """1, or −1 if smaller values of the chosen metric are better."""
+        return 1.0 if metric(self.common.metric).measure.greater_is_better else -1.0
+
     def measure(self) -> Evaluate:
         """The chosen metric as a function of data and scores, negated if smaller is better.
 
@@ -198,7 +203,7 @@ class Learner:
         """
         chosen = metric(self.common.metric)
         convention = convention_named(self.common.convention)
-        sign = 1.0 if chosen.measure.greater_is_better else -1.0
+        sign = self.sign
 
         def mean(data: Dataset, scores: Floats) -> float:
             ids = self.named(data).doc_ids

@@ -54,8 +54,8 @@ def fit(
     for name in names:
         with progress(name) as report:
             fitted = fit_click_model(pages, name, report=report)
-        found = click_fit(fitted, held_out)
-        rows.append((name, found.log_likelihood, found.perplexity, fitted.trace.steps))
+        fit = click_fit(fitted, held_out)
+        rows.append((name, fit.log_likelihood, fit.perplexity, fitted.trace.steps))
     note = f"fitted to {len(pages):,} pages, measured on {'the same' if test is None else test.name}"
     print_table(Table(("", "log-likelihood", "perplexity", "steps"), rows, (note,)), form)
 
@@ -73,10 +73,10 @@ def propensities(
     """
     from topkit.clicks import estimate_propensities, read_clicks
 
-    found = estimate_propensities(read_clicks(log), method)
+    propensities = estimate_propensities(read_clicks(log), method)
     if out is not None:
-        found.save(out)
-    print_table(found.table(), form)
+        propensities.save(out)
+    print_table(propensities.table(), form)
 
 
 @app.command()
@@ -100,10 +100,10 @@ def evaluate(
     chosen = named_propensities(propensity)
     pages = read_clicks(log)
     known = estimate_propensities(pages, chosen) if isinstance(chosen, str) else chosen
-    found = [
+    evaluations = [
         evaluate_clicks(pages, read_run(path), known, estimator=estimator, length=length) for path in runs
     ]
-    print_table(evaluation_table(found), form)
+    print_table(evaluation_table(evaluations), form)
 
 
 @app.command()

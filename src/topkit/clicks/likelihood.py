@@ -45,14 +45,18 @@ def click_fit(model: ClickModel, log: ClickLog) -> Fit:
     >>> round(click_fit(fit_click_model(log, "pbm", smoothing=0), log).perplexity, 3)
     2.0
     """
-    given = np.log(probabilities(model.conditional(log), log))
+    log_probability = np.log(probabilities(model.conditional(log), log))
     alone = np.log2(probabilities(model.marginal(log), log))
     place = log.position.astype(np.int64) - 1
     sums, counts = np.bincount(place, alone), np.bincount(place)
     by_position = np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
     by_position = 2.0**-by_position
     return Fit(
-        model.name, len(log), float(given.sum() / len(log)), float(np.nanmean(by_position)), by_position
+        model.name,
+        len(log),
+        float(log_probability.sum() / len(log)),
+        float(np.nanmean(by_position)),
+        by_position,
     )
 
 

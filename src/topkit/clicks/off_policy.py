@@ -80,8 +80,8 @@ def evaluate_clicks(
 
     >>> import topkit as tk
     >>> pages = [tk.Page("q", ("a", "b"), (False, True)), tk.Page("q", ("b", "a"), (True, False))] * 50
-    >>> found = evaluate_clicks(tk.ClickLog.of_pages(pages), tk.Run.of({"q": {"b": 2, "a": 1}}), "pbm")
-    >>> round(found.value, 3), found.logged
+    >>> evaluation = evaluate_clicks(tk.ClickLog.of_pages(pages), tk.Run.of({"q": {"b": 2, "a": 1}}), "pbm")
+    >>> round(evaluation.value, 3), evaluation.logged
     (1.0, 1.0)
     """
     check_settings(

@@ -150,8 +150,8 @@ def _of_smoothed(log: ClickLog) -> Propensities:
 
 
 def _with_errors(effects: PositionEffects, method: str) -> Propensities:
-    found = _filled(effects.examination, method)
-    return replace(found, error=effects.error)
+    estimate = _filled(effects.examination, method)
+    return replace(estimate, error=effects.error)
 
 
 def _of_swap(log: ClickLog) -> Propensities:

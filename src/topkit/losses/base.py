@@ -118,9 +118,9 @@ class Loss:
         """The sum over queries, and its gradient with respect to the scores."""
         return self.on(labels, ptr)(scores)
 
-    def _columns(self, given: Mapping[str, ArrayLike | None], documents: int) -> dict[str, Floats]:
+    def _columns(self, optional: Mapping[str, ArrayLike | None], documents: int) -> dict[str, Floats]:
         """The numbers of the documents that were given, checked."""
-        columns = {name: writable(values) for name, values in given.items() if values is not None}
+        columns = {name: writable(values) for name, values in optional.items() if values is not None}
         for name, values in columns.items():
             words = name.replace("_", " ")
             if name not in self.accepts or self.pairs_given:

@@ -278,8 +278,8 @@ def _columns(
 ) -> dict[str, Floats]:
     """The numbers per training document that were given; a teacher that is a ranker scores the documents."""
     scores = teacher.ordering_scores(train) if isinstance(teacher, Ranker) else teacher
-    given = {"document_weights": document_weights, "teacher": scores}
-    return {name: np.asarray(values, np.float64) for name, values in given.items() if values is not None}
+    optional = {"document_weights": document_weights, "teacher": scores}
+    return {name: np.asarray(values, np.float64) for name, values in optional.items() if values is not None}
 
 
 def _checked_weights(weights: ArrayLike, queries: int) -> Floats:

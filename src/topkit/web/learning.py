@@ -103,8 +103,8 @@ class Learning:
 
     def _run(self, project: int, prior: bool) -> None:
         try:
-            found = learn(self._store, project, self._cache)
-            content, problem = asdict(found), ""
+            result = learn(self._store, project, self._cache)
+            content, problem = asdict(result), ""
             if prior:
                 content["ranked"] = rank_new_topics(self._store, project, self._cache)
         except InputError as error:
@@ -194,9 +194,9 @@ def learning_curve(
                 scores = fitted.ordering_scores(queries)
                 values.setdefault(count, []).append(agreement(scores, better, worse))
     points = []
-    for count, found in sorted(values.items()):
-        mean = float(np.mean(found))
-        error = 2 * float(np.std(found, ddof=1)) / len(found) ** 0.5 if len(found) > 1 else 0.0
+    for count, measured in sorted(values.items()):
+        mean = float(np.mean(measured))
+        error = 2 * float(np.std(measured, ddof=1)) / len(measured) ** 0.5 if len(measured) > 1 else 0.0
         points.append(Point(count, mean, max(0.0, mean - error), min(1.0, mean + error)))
     return points
 
@@ -281,7 +281,7 @@ def rank_new_topics(store: Store, project: int, cache: LabellingCache) -> int:
             rows = slice(int(queries.ptr[number]), int(queries.ptr[number + 1]))
             if str(qid) in new:
                 best = np.argsort(-scores[rows], kind="stable")
-                own = names[rows].tolist()
-                orders[str(qid)] = [str(own[i]) for i in best]
+                query_names = names[rows].tolist()
+                orders[str(qid)] = [str(query_names[i]) for i in best]
         add_candidates(connection, project, orders, prior=True)
     return len(orders)

@@ -60,8 +60,8 @@ def work_for_models(store: Store, journal: Journal) -> int:
 def _work(store: Store, journal: Journal, row: RowMapping) -> int:
     count = 0
     with store.read() as connection:
-        own = labellings.labellings_of(connection, project_id=row["project"], person_id=row["person"])
-    for labelling in own:
+        assigned = labellings.labellings_of(connection, project_id=row["project"], person_id=row["person"])
+    for labelling in assigned:
         if count >= ANSWERS_PER_ROUND:
             break
         with _judge(store, row, labelling["topic"]) as judge, warnings.catch_warnings():
@@ -81,8 +81,8 @@ def _judge(store: Store, row: RowMapping, topic: int) -> ChatJudge:
         query, documents = models.texts_of_topic(connection, topic)
 
     def text(key: str) -> str:
-        found = documents[key]
-        return plain_text(found["kind"], found["title"], found["body"])
+        document = documents[key]
+        return plain_text(document["kind"], document["title"], document["body"])
 
     endpoint = Endpoint(row["url"], row["model"], row["key_variable"] or None)
     left = max(0, row["budget"] - row["requests"])

@@ -76,10 +76,10 @@ async def visit_by_token(request: Request, store: Store) -> Visit | None:
     kind, _, text = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "bearer" or not text.startswith(PREFIX):
         return None
-    found = await run_in_threadpool(_find, store, text)
-    if found is None:
+    token = await run_in_threadpool(_find, store, text)
+    if token is None:
         return None
-    visit, scopes = found
+    visit, scopes = token
     scope = needed_scope(request.method, request.url.path)
     if scope not in scopes:
         raise HTTPException(403, f"The token does not have the scope {scope!r}.")

@@ -97,12 +97,12 @@ def pair_set(
     by_rank = np.empty(0)
     if margin == "label-gap":
         by_rank = truth[order + np.repeat(ptr[:-1], np.diff(ptr))]
-    found = PairSet(order, below, whole, shared, share, pairs == "focused", by_rank)
+    by_labels = PairSet(order, below, whole, shared, share, pairs == "focused", by_rank)
     if document_weights is None:
-        return found
+        return by_labels
     if margin != "unit":
         raise InputError("margin='label-gap' takes no document weights", "use margin='unit'")
-    return _listed(found, ptr, document_weights)
+    return _listed(by_labels, ptr, document_weights)
 
 
 def _listed(pairs: PairSet, ptr: Ints, document_weights: Floats) -> ListedPairs:

@@ -84,12 +84,12 @@ def borders_in_pieces(pieces: Pieces, most: int) -> Floats:
     wanted = np.array(
         [[*lower, *upper, 0, counts[f] - 1] for f, (lower, upper, _) in zip(many, ranks, strict=True)]
     )
-    found = order_statistics(pieces, features, wanted)
+    quantiles = order_statistics(pieces, features, wanted)
     half = most // 2
     targets = np.array(
         [
             targets_of(row[:half], row[half : 2 * half], share, row[-2], row[-1], most)
-            for row, (_, _, share) in zip(found, ranks, strict=True)
+            for row, (_, _, share) in zip(quantiles, ranks, strict=True)
         ]
     )
     around = pieces.reduce(merged_neighbours, neighbours, features, targets)
@@ -109,9 +109,11 @@ def column_facts(state: object, X: Floats32, most: int) -> Facts:
     return counts, distinct
 
 
-def merged_facts(most: int, one: Facts, two: Facts) -> Facts:
+def merged_facts(most: int, first: Facts, second: Facts) -> Facts:
     """The facts of two pieces together; a list of most + 2 values only says that there are too many."""
-    return one[0] + two[0], [np.union1d(a, b)[: most + 2] for a, b in zip(one[1], two[1], strict=True)]
+    return first[0] + second[0], [
+        np.union1d(a, b)[: most + 2] for a, b in zip(first[1], second[1], strict=True)
+    ]
 
 
 def order_statistics(pieces: Pieces, features: Ints, ranks: Ints) -> Floats:
@@ -162,10 +164,10 @@ def neighbours(state: object, X: Floats32, features: Ints, targets: Floats) -> F
     return near
 
 
-def merged_neighbours(one: Floats, two: Floats) -> Floats:
+def merged_neighbours(first: Floats, second: Floats) -> Floats:
     """The neighbours in two pieces together."""
-    below = np.concatenate([one[..., :2], two[..., :2]], axis=-1)
-    above = np.concatenate([one[..., 2:], two[..., 2:]], axis=-1)
+    below = np.concatenate([first[..., :2], second[..., :2]], axis=-1)
+    above = np.concatenate([first[..., 2:], second[..., 2:]], axis=-1)
     last, first = below.max(axis=-1), above.min(axis=-1)
     second_last = np.where(below < last[..., None], below, -np.inf).max(axis=-1)
     second = np.where(above > first[..., None], above, np.inf).min(axis=-1)
@@ -178,5 +180,5 @@ def _next_midpoints(targets: Floats, near: Floats) -> Floats:
     middle, following = (last + first) / 2, (first + second) / 2
     midpoints = np.where(middle >= targets, middle, np.where(np.isfinite(second), following, middle))
     before = (second_last + last) / 2
-    found: Floats = np.where(np.isfinite(first), np.where(np.isfinite(last), midpoints, following), before)
-    return found
+    borders: Floats = np.where(np.isfinite(first), np.where(np.isfinite(last), midpoints, following), before)
+    return borders

@@ -92,10 +92,10 @@ def pair_effort(job: Job) -> Effort:
             truth = (grades, falling.rows, falling.end, ptr)
             over_queries(lambda a, b: kernels.pair_changes(scores, *truth, a, b, effort, change), ptr)
             return effort, change, pair_count
-        given = (preferences.better, preferences.worse, preferences.weight, preferences.ptr)
+        pairs = (preferences.better, preferences.worse, preferences.weight, preferences.ptr)
         weight = np.zeros(len(scores))
         over_queries(
-            lambda a, b: kernels.given_pair_changes(scores, *given, ptr, a, b, effort, change, weight), ptr
+            lambda a, b: kernels.given_pair_changes(scores, *pairs, ptr, a, b, effort, change, weight), ptr
         )
         return effort, change, weight
 

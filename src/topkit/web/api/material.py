@@ -121,8 +121,8 @@ def change_topic(project: Managed, topic: Id, body: TopicChange) -> Message:
         before = len(versions_of(connection, TOPICS, topic))
         lifecycle.change_topic(connection, topic, **changed)
         versions = len(versions_of(connection, TOPICS, topic))
-    told = f" It has judgments: this is version {versions + 1} of its text." if versions > before else ""
-    return Message(message=f"Topic {changed['key']!r} was changed.{told}")
+    note = f" It has judgments: this is version {versions + 1} of its text." if versions > before else ""
+    return Message(message=f"Topic {changed['key']!r} was changed.{note}")
 
 
 @router.delete("/topics/{topic}")

@@ -33,8 +33,8 @@ class Listing(Generic[Row]):
         """The query string with some parameters of this list changed."""
         values = {"q": self.search, "sort": self.sort, "page": str(self.page)}
         values |= {key: str(value) for key, value in changes.items()}
-        own = [(self.name + key, value) for key, value in values.items() if value not in ("", "1")]
-        return "?" + urlencode([*self.parameters, *own])
+        pairs = [(self.name + key, value) for key, value in values.items() if value not in ("", "1")]
+        return "?" + urlencode([*self.parameters, *pairs])
 
     def sort_link(self, column: str) -> str:
         """The link of a column's heading: sort by it, or in the other direction."""
@@ -56,25 +56,27 @@ def listed(
 ) -> Listing[Row]:
     """The part of a list that the query string asks for."""
     text, sort, page = (request.query_params.get(name + key, "") for key in ("q", "sort", "page"))
-    found = list(rows)
+    selected = list(rows)
     if search is not None and text:
         words = text.casefold().split()
-        found = [row for row in found if all(word in search(row).casefold() for word in words)]
+        selected = [row for row in selected if all(word in search(row).casefold() for word in words)]
     key = (sorts or {}).get(sort.removeprefix("-"))
     if key is not None:
-        found.sort(key=key, reverse=sort.startswith("-"))
-    return _part(request, found, (text, sort if key else "", page), name, size)
+        selected.sort(key=key, reverse=sort.startswith("-"))
+    return _part(request, selected, (text, sort if key else "", page), name, size)
 
 
 def _part(
-    request: Request, found: Sequence[Row], asked: tuple[str, str, str], name: str, size: int
+    request: Request, selected: Sequence[Row], asked: tuple[str, str, str], name: str, size: int
 ) -> Listing[Row]:
     text, sort, page = asked
-    number, pages = part_number(page, len(found), size)
-    rows = list(found[(number - 1) * size : number * size])
-    own = {name + key for key in ("q", "sort", "page")}
-    others = tuple((key, value) for key, value in request.query_params.multi_items() if key not in own)
-    return Listing(rows, len(found), number, pages, text, sort, name, others)
+    number, pages = part_number(page, len(selected), size)
+    rows = list(selected[(number - 1) * size : number * size])
+    listing_keys = {name + key for key in ("q", "sort", "page")}
+    others = tuple(
+        (key, value) for key, value in request.query_params.multi_items() if key not in listing_keys
+    )
+    return Listing(rows, len(selected), number, pages, text, sort, name, others)
 
 
 def part_number(asked: str, total: int, size: int = PAGE) -> tuple[int, int]:

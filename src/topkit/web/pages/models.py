@@ -19,14 +19,14 @@ router = APIRouter()
 def project_models(request: Request, project: Managed) -> Response:
     """The models of a project, what they cost, and their answers that people should check."""
     rows = project.load(models.models_of)
-    found = work.routing(project.records(), rows, project.load(models.confidences))
+    routing = work.routing(project.records(), rows, project.load(models.confidences))
     return project_page(
         request,
         "models.html",
         project,
         models=rows,
-        statement=found.statement,
-        waiting=listed(request, found.waiting, size=10, search=lambda row: f"{row.topic_key} {row.query}"),
+        statement=routing.statement,
+        waiting=listed(request, routing.waiting, size=10, search=lambda row: f"{row.topic_key} {row.query}"),
         enabled=settings_of(request).models,
         prefix=models.KEY_PREFIX,
     )

@@ -55,13 +55,13 @@ class Language(NamedTuple):
 @cache
 def languages() -> dict[str, Language]:
     """All languages by code; English first."""
-    found = {ENGLISH: Language(ENGLISH, "English", {}, {}, {})}
+    languages = {ENGLISH: Language(ENGLISH, "English", {}, {}, {})}
     for path in sorted((HERE / "languages").glob("*.json")):
         content = json.loads(path.read_text(encoding="utf-8"))
-        found[path.stem] = Language(
+        languages[path.stem] = Language(
             path.stem, content["name"], content["texts"], content["script"], content["plurals"]
         )
-    return found
+    return languages
 
 
 def language_of(request: Request) -> Language:
@@ -79,14 +79,14 @@ def language_of(request: Request) -> Language:
 
 def texts_of_template(source: str) -> Iterator[str]:
     """The texts of a template that can be translated."""
-    found: list[str] = []
+    texts: list[str] = []
 
     def note(text: str) -> str:
-        found.append(text)
+        texts.append(text)
         return text
 
     _replaced(source, note)
-    yield from found
+    yield from texts
     yield from MARKED.findall(source)
 
 
@@ -95,7 +95,7 @@ def _replaced(source: str, translate: Callable[[str], str]) -> str:
     parts = TAG.split(source)
     for i, part in enumerate(parts):
         if part.startswith("<"):
-            parts[i] = LABEL.sub(lambda found: found[1] + translate(found[2]) + found[3], part)
+            parts[i] = LABEL.sub(lambda label: label[1] + translate(label[2]) + label[3], part)
         elif not part.startswith(("{%", "{#")) and re.search(r"[^\W\d_]", VALUE.sub("", part)):
             text = part.strip()
             start = part.index(text)

@@ -37,12 +37,12 @@ def check_key_variable(name: str) -> None:
         raise InputError(f"invalid key variable {name!r}", f"use a name like {KEY_PREFIX}_1")
 
 
-def add_model(connection: Connection, project_id: int, given: ModelIn) -> int:
+def add_model(connection: Connection, project_id: int, settings: ModelIn) -> int:
     """Add a model to a project as an assessor without a password; returns the id of its person."""
-    check_key_variable(given.key_variable)
-    name = MODEL_MARK + given.name
+    check_key_variable(settings.key_variable)
+    name = MODEL_MARK + settings.name
     account = people.model_account(connection, name)
-    values = {**given._asdict(), "name": name, "project": project_id, "person": account.id}
+    values = {**settings._asdict(), "name": name, "project": project_id, "person": account.id}
     insert_one(connection, model, {**values, "active": True, "requests": 0, "problem": "", "next": 0.0})
     return account.id
 
@@ -90,7 +90,7 @@ def texts_of_topic(connection: Connection, topic_id: int) -> tuple[str, dict[str
     query = f"{row['query']}\n{row['description']}".strip()
     documents = sa.select(document).join(candidate, candidate.c.document == document.c.id)
     documents = documents.where(candidate.c.topic == topic_id)
-    return query, {found["key"]: found for found in connection.execute(documents).mappings()}
+    return query, {document["key"]: document for document in connection.execute(documents).mappings()}
 
 
 def model_names(connection: Connection, project_id: int) -> set[str]:

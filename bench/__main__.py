@@ -17,9 +17,9 @@ from bench.table import show
 def main() -> None:
     os.environ |= {"TOPKIT_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     warnings.simplefilter("ignore")
-    from bench import one_machine, scale_rows
+    from bench import one_machine, peer_rows, scale_rows
 
-    page = [*one_machine.ROWS, *scale_rows.ROWS]
+    page = [*one_machine.ROWS, *peer_rows.ROWS, *scale_rows.ROWS]
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
     rows = [row for row in page if not words or any(word in row.name for word in words)]
     if not rows:

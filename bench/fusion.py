@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -101,22 +101,25 @@ def clones(copies: int = 30) -> None:
 def clone_table(title: str, runs: Sequence[Run], judgments: Judgments, copies: int, convention: str) -> None:
     """One line per method: MAP without copies, and the mean and minimum over the run that is copied."""
     ballots = Ballots.of(runs)
-
-    def mean_ap(method: str, mixed: Ballots) -> float:
-        fused = mixed.to_run(tk.AGGREGATORS[method](mixed).scores, method)
-        result = tk.evaluate_run(judgments, fused, ["map"], convention=convention, missing="zero")
-        return float(result.mean["map"])
-
     for method in ("agreement", "combmnz", "rrf"):
-        found = {
-            name: mean_ap(method, with_copies(ballots, i, copies)) for i, name in enumerate(ballots.rankers)
+        copied = {
+            name: mean_ap(method, with_copies(ballots, i, copies), judgments, convention)
+            for i, name in enumerate(ballots.rankers)
         }
-        worst = min(found, key=lambda name: found[name])
+        worst = min(copied, key=lambda name: copied[name])
+        alone = mean_ap(method, ballots, judgments, convention)
         print(
-            f"{title}, {method:<10} MAP without copies {mean_ap(method, ballots):.4f}; with {copies} copies "
-            f"of one run: mean {np.mean(list(found.values())):.4f}, minimum {found[worst]:.4f} ({worst})",
+            f"{title}, {method:<10} MAP without copies {alone:.4f}; with {copies} copies "
+            f"of one run: mean {np.mean(list(copied.values())):.4f}, minimum {copied[worst]:.4f} ({worst})",
             flush=True,
         )
+
+
+def mean_ap(method: str, ballots: Ballots, judgments: Judgments, convention: str = "trec") -> float:
+    """MAP of the fused run; a topic without a document counts 0."""
+    fused = ballots.to_run(tk.AGGREGATORS[method](ballots).scores, method)
+    result = tk.evaluate_run(judgments, fused, ["map"], convention=convention, missing="zero")
+    return float(result.mean["map"])
 
 
 def with_copies(ballots: Ballots, ranker: int, copies: int) -> Ballots:
@@ -256,7 +259,7 @@ def gamma(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> f
     return float(signs.sum() / np.abs(signs).sum())
 
 
-PARTS = {
+PARTS: dict[str, Callable[..., object]] = {
     "planted": planted,
     "trec3": trec3,
     "robustness": robustness,

@@ -34,8 +34,8 @@ def make() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y, rng.normal(size=DOCUMENTS) + 0.3 * y, np.concatenate([[0], np.cumsum(lengths)])
 
 
-def from_arrays() -> None:
-    """The dictionaries of the peers are built outside the clock."""
+def from_arrays() -> tuple[float, float]:
+    """Ratios to pytrec_eval and ir-measures; the dictionaries of the peers are built outside the clock."""
     import ir_measures
     import pytrec_eval
     from ir_measures import AP, RR, P, nDCG
@@ -60,8 +60,10 @@ def from_arrays() -> None:
         np.testing.assert_allclose(ours[name], [theirs[str(q)][other] for q in range(QUERIES)], atol=1e-9)
     first, trec = best_of(evaluate, lambda: judge.evaluate(run), turns=25)
     second, measures = best_of(evaluate, lambda: list(evaluator.iter_calc(run)), turns=7)
-    show("evaluate_arrays", first, trec, "pytrec_eval", "15x")
-    show("evaluate_arrays", second, measures, "ir-measures", "15x")
+    return (
+        show("evaluate_arrays", first, trec, "pytrec_eval", "15x"),
+        show("evaluate_arrays", second, measures, "ir-measures", "15x"),
+    )
 
 
 def cold_command() -> None:

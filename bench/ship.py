@@ -16,7 +16,7 @@ from bench.ship_outofcore import outofcore
 from bench.ship_serving import serving
 from bench.ship_split import split
 
-PARTS: dict[str, Callable[[], None]] = {
+PARTS: dict[str, Callable[[], object]] = {
     "serving": serving,
     "dask": dask,
     "killed": killed,

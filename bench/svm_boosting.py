@@ -159,8 +159,8 @@ def per_seed_mean(values: list[Floats]) -> Floats:
     return np.asarray(np.mean(joined, axis=0))
 
 
-def linearsvc() -> None:
-    """RankSVM against LinearSVC on explicit pair differences, 120 documents per query."""
+def linearsvc() -> float:
+    """RankSVM against LinearSVC on explicit pair differences, 120 documents per query; the primal's ratio."""
     from sklearn.svm import LinearSVC
 
     data = tk.normalise(fold("OHSUMED-letor2", 1)[0])
@@ -197,9 +197,12 @@ def linearsvc() -> None:
     own, primal, dual, listing = best_of(
         ours, lambda: theirs(False), lambda: theirs(True), differences, turns=3
     )
-    show("tk ranksvm (reads labels, lists no pairs)", own, primal, "LinearSVC primal, fit only", "20x")
+    ratio = show(
+        "tk ranksvm (reads labels, lists no pairs)", own, primal, "LinearSVC primal, fit only", "20x"
+    )
     show("tk ranksvm", own, dual, "LinearSVC dual, fit only")
     show("tk ranksvm", own, primal + listing, "primal + listing the pairs")
+    return ratio
 
 
 def fit_one(data: tk.Dataset) -> object:

@@ -17,7 +17,8 @@ def best_of(*sides: Callable[[], object], turns: int = 5) -> list[float]:
     return best
 
 
-def show(what: str, ours: float, peer: float, name: str, goal: str = "") -> None:
-    """One line: how many times as fast we are."""
+def show(what: str, ours: float, peer: float, name: str, goal: str = "") -> float:
+    """Print one line: how many times as fast we are; returns that ratio."""
     wanted = f"  (goal {goal})" if goal else ""
     print(f"{what:<58} {ours:9.4f} s   {name:<28} {peer:9.4f} s   {peer / ours:6.1f}x{wanted}", flush=True)
+    return peer / ours

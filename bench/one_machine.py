@@ -69,8 +69,9 @@ def worst_cold() -> float:
 
 
 def command(words: list[str], cache_folder: str | None = None) -> float:
-    """Processor seconds of a process with this command line."""
+    """Processor seconds of a process with this command line; as after installing, bytecode is stored."""
     environment = dict(os.environ) | ({"NUMBA_CACHE_DIR": cache_folder} if cache_folder else {})
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = os.times()
     subprocess.run([sys.executable, *words], env=environment, check=True, capture_output=True)
     after = os.times()

@@ -9,10 +9,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, register_jitable
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.sorted_labels import top_memberships as top_memberships
 from topkit.metrics.compiled.kernels import falling_order as falling_order
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list, zeros_of_block
 from topkit.losses.pairwise import PairSet

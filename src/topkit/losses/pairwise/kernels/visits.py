@@ -12,11 +12,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, extent, longest_list, zeros_of_block
 from topkit.losses.pairwise import ListedPairs, PairSet

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from topkit.compute import jit
 from topkit.compute.jit import PausedCollector
 
 KERNELS = """
@@ -73,3 +75,16 @@ def test_the_collector_pauses_until_the_outermost_compilation_ends(enabled: bool
         assert gc.isenabled() == enabled
     finally:
         (gc.enable if before else gc.disable)()
+
+
+def test_every_kernel_uses_this_njit() -> None:
+    source = Path(jit.__file__).parents[1]
+    of_numba = re.compile(r"^\s*(from numba import .*njit|@numba\.)", re.MULTILINE)
+    others = [
+        str(path.relative_to(source))
+        for path in source.rglob("*.py")
+        if re.search(
+            r"^\s*(from numba import .*njit|@numba\.)", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    ]
+    assert others == [], "with Numba's own njit, a kernel in the cache would load the compiler"

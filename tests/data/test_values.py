@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -262,6 +264,20 @@ def test_parquet_keeps_everything(
     ds = ds.top_k(2) if ordered else ds
     ds.to_parquet(path)
     assert tk.read_parquet(path) == ds
+
+
+def test_writing_parquet_does_not_import_pandas(tmp_path: Path) -> None:
+    script = (
+        "import sys, topkit as tk\n"
+        "data = tk.Dataset.build([[1.0], [2.0], [3.0]], [0, 1, 0], ['ä', 'ä', 'b'])\n"
+        "data.to_parquet(sys.argv[1])\n"
+        "print('pandas' in sys.modules)\n"
+    )
+    path = tmp_path / "data.parquet"
+    command = [sys.executable, "-c", script, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    assert tk.read_parquet(path).qids == ("ä", "b")
 
 
 def test_parquet_of_many_row_groups(tmp_path: Path) -> None:

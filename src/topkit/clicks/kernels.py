@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from topkit.compute import Bools, Floats, Ints, Ints32
+from topkit.compute.jit import njit
 
 SMALLEST = 1e-300
 """Keeps the logarithm of an impossible event finite."""

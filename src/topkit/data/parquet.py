@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topkit.compute import Floats32, Ints, thread_count, thread_map
 from topkit.data.arrays import check_contiguous
@@ -47,12 +48,16 @@ def write_parquet(data: Dataset, path: FilePath) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    qids = [qid.encode("utf-8", "surrogateescape") for qid in data.qids]
+    def numbers(kind: Any, values: NDArray[Any]) -> Any:
+        """The values without a copy; ``pa.array`` would import pandas if it is installed."""
+        return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+
     columns: dict[str, Any] = {
         "qid": pa.DictionaryArray.from_arrays(
-            pa.array(data.query_index.astype(np.int32)), pa.array(qids, pa.binary()).cast(pa.string())
+            numbers(pa.int32(), data.query_index.astype(np.int32)),
+            _to_arrow(Strings.of(data.qids)).cast(pa.string()),
         ),
-        "label": pa.array(data.y),
+        "label": numbers(pa.float32(), data.y.astype(np.float32, copy=False)),
     }
     for key, strings in (("doc_id", data.doc_ids), ("note", data.notes)):
         if strings is not None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from topkit.compute import Ints, Ints32
+from topkit.compute.jit import njit
+from topkit.compute.kernel_options import KERNEL
+
+Hashes = NDArray[np.uint64]
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
 def same_bytes(blob: NDArray[np.uint8], first: int, second: int, length: int) -> bool:
     """Whether two places of a text hold the same bytes."""
     for j in range(length):  # noqa: SIM110 - Numba compiles a loop, not a generator
@@ -18,8 +22,8 @@ def same_bytes(blob: NDArray[np.uint8], first: int, second: int, length: int) ->
     return True
 
 
-@njit(cache=True, nogil=True)
-def hash_table(hashes: NDArray[np.uint64], count: int, size: int) -> Ints32:
+@register_jitable
+def hash_table(hashes: Hashes, count: int, size: int) -> Ints32:
     """An open-addressing table of this size (a power of 2) with the first ``count`` hashes."""
     table = np.full(size, -1, np.int32)
     for k in range(count):
@@ -30,7 +34,18 @@ def hash_table(hashes: NDArray[np.uint64], count: int, size: int) -> Ints32:
     return table
 
 
-@njit(cache=True, nogil=True)
+@register_jitable
+def longer(hashes: Hashes, starts: Ints, stops: Ints) -> tuple[Hashes, Ints, Ints]:
+    """The three columns with room for twice as many tokens; np.concatenate takes Numba longer to compile."""
+    n = len(hashes)
+    more_hashes = np.empty(2 * n, np.uint64)
+    more_starts, more_stops = np.empty(2 * n, np.int64), np.empty(2 * n, np.int64)
+    for i in range(n):
+        more_hashes[i], more_starts[i], more_stops[i] = hashes[i], starts[i], stops[i]
+    return more_hashes, more_starts, more_stops
+
+
+@njit(**KERNEL)
 def number_tokens(
     blob: NDArray[np.uint8], is_word: NDArray[np.bool_], segments: int
 ) -> tuple[Ints32, Ints, Ints, Ints]:
@@ -85,14 +100,12 @@ def number_tokens(
         if distinct == len(hashes):  # half full: double the hash table
             size *= 2
             table = hash_table(hashes, distinct, size)
-            hashes = np.concatenate((hashes, np.empty_like(hashes)))
-            starts = np.concatenate((starts, np.empty_like(starts)))
-            stops = np.concatenate((stops, np.empty_like(stops)))
+            hashes, starts, stops = longer(hashes, starts, stops)
     bounds[segments] = count
     return tokens[:count].copy(), bounds, starts[:distinct].copy(), stops[:distinct].copy()
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def count_terms(
     tokens: Ints32, bounds: Ints, term_of: Ints32, step: int, first: int, take: int, terms: int
 ) -> tuple[Ints32, Ints32, Ints32, Ints32, Ints32]:
@@ -128,7 +141,7 @@ def count_terms(
     return out_term[:n].copy(), out_doc[:n].copy(), out_count[:n].copy(), lengths, distinct
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def scatter(
     terms: Ints32, docs: Ints32, counts: Ints32, at: Ints, out_docs: Ints32, out_counts: Ints32
 ) -> None:
@@ -140,7 +153,7 @@ def scatter(
         at[terms[i]] = place + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(**KERNEL)
 def look_up(
     ptr: Ints, docs: Ints32, counts: Ints32, terms: Ints32, term_ptr: Ints, candidates: Ints32, row_ptr: Ints
 ) -> Ints32:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from topkit.compute import Bytes, Floats, Ints
+from topkit.compute.jit import njit
 
 Places = NDArray[np.int32]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from topkit.compute import Floats
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 
 Matrix = NDArray[np.float32]

@@ -7,9 +7,9 @@ thing that a process does. Fields of a rare form are noted, and the caller reads
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Bytes, Floats32, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 from topkit.data.kernels import BAD_INDEX, BAD_PAIR, MORE_FEATURES, MORE_NOTED, NO_QUERY, OK, UNSORTED
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from topkit.compute import Bytes, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 
 SPACE, TAB, RETURN, NEWLINE, HASH = 32, 9, 13, 10, 35

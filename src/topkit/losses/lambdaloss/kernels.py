@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.base import Block
 from topkit.losses.kernels import PLAIN, end_of_tie, exp, falling_order, zeros_of_block
 from topkit.losses.ndcg.kernels import current_discounts

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.base import WHOLE, Block
 from topkit.losses.kernels import (
     LANES,
@@ -18,6 +18,7 @@ from topkit.losses.kernels import (
     falling_order,
     log_one_plus,
     longest_list,
+    total_of,
     zeros_of_block,
 )
 
@@ -208,7 +209,7 @@ def soft_ndcg(
         values[q] = 1.0 - total / ideal[q]
         low, high = extent(s)
         if low == high:  # no order yet: point towards the ideal one
-            mean = gain.sum() / n
+            mean = total_of(gain) / n
             for i in range(n):
                 slope[i] = (mean - gain[i]) / ideal[q]
                 bend[i] = 1.0

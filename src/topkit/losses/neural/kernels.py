@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints, Ints32
+from topkit.compute.jit import njit
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, largest, zeros_of_block
 from topkit.losses.ndcg import Relevance

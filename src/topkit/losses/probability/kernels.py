@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, zeros_of_block
+from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, total_of, zeros_of_block
 
 MOST_STEPS = 100
 """Steps of the search for a threshold; bisection alone needs about 60."""
@@ -85,7 +85,7 @@ def ordinal(scores: Floats, order: Ints, above: Ints, weights: Floats, ptr: Ints
             curvature[a : a + n],
         )
         force = np.empty(n)
-        everything = weight.sum()
+        everything = total_of(weight)
         target = 0.0
         for place in range(n):
             first = above[a + place]  # the documents before it are the higher grades

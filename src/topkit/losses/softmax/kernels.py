@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.base import Block
 from topkit.losses.kernels import LANES, PLAIN, exp, largest, longest_list, zeros_of_block
 from topkit.losses.listwise import Choices

@@ -12,11 +12,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 
 Places = NDArray[np.int32]

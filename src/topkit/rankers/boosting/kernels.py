@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from topkit.compute import Bytes, Floats
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 
 

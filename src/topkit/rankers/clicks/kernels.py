@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Bools, Floats, Floats32, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 
 ROOT_HALF = math.sqrt(0.5)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 from topkit.metrics.compiled.kernels import falling_order
 

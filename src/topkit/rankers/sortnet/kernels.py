@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 
 

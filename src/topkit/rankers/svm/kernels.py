@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 
 from topkit.compute import Bools, Floats, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 from topkit.losses.pairwise import ListedPairs
 from topkit.metrics.compiled.kernels import falling_order
@@ -19,6 +20,24 @@ def sort_rows(scores: Floats, ptr: Ints, first: int, last: int, rows: Ints) -> N
         falling_order(scores[a:b], rows[a:b])
         for place in range(a, b):
             rows[place] += a
+
+
+@register_jitable
+def add_from(tree: Floats, node: int, amount: float) -> None:
+    """Add an amount to a Fenwick tree at a node (from 1)."""
+    while node < len(tree):
+        tree[node] += amount
+        node += node & -node
+
+
+@register_jitable
+def sum_to(tree: Floats, node: int) -> float:
+    """The sum of a Fenwick tree over the nodes 1 to ``node``."""
+    total = 0.0
+    while node > 0:
+        total += tree[node]
+        node -= node & -node
+    return total
 
 
 @njit(**KERNEL)
@@ -50,17 +69,9 @@ def rival_sums(
             u = rows[place]
             while entered < b and scores[u] - scores[rows[entered]] < 1.0:
                 v = rows[entered]
-                node = levels - level[v]
-                while node <= levels:
-                    tree[node] += down[v] * change[v]
-                    node += node & -node
+                add_from(tree, levels - level[v], down[v] * change[v])
                 entered += 1
-            total = 0.0
-            node = levels - level[u] - 1
-            while node > 0:
-                total += tree[node]
-                node -= node & -node
-            out[u] = up[u] * total
+            out[u] = up[u] * sum_to(tree, levels - level[u] - 1)
         for node in range(levels + 1):
             tree[node] = 0.0
         entered = b - 1
@@ -68,17 +79,9 @@ def rival_sums(
             v = rows[place]
             while entered >= a and scores[rows[entered]] - scores[v] < 1.0:
                 u = rows[entered]
-                node = level[u] + 1
-                while node <= levels:
-                    tree[node] += up[u] * change[u]
-                    node += node & -node
+                add_from(tree, level[u] + 1, up[u] * change[u])
                 entered -= 1
-            total = 0.0
-            node = level[v]
-            while node > 0:
-                total += tree[node]
-                node -= node & -node
-            out[v] += down[v] * total
+            out[v] += down[v] * sum_to(tree, level[v])
 
 
 @njit(**KERNEL)

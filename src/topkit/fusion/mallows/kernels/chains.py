@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.fusion.kernels import augmented_distance
 
 Places = NDArray[np.int32]

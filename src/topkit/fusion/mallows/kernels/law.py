@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 
 FLAT = 1e-5
 """Below j·|θ| = FLAT a variable on 0..j−1 is uniform to double precision; series replace the quotients."""

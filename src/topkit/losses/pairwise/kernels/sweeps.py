@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, falling_order, longest_list, zeros_of_block
+from topkit.losses.kernels import (
+    LANES,
+    PLAIN,
+    exp,
+    extent,
+    falling_order,
+    longest_list,
+    total_of,
+    zeros_of_block,
+)
 from topkit.losses.pairwise import PairSet
 from topkit.losses.pairwise.kernels.margins import EXPONENT_LIMIT
 from topkit.losses.pairwise.kernels.visits import gather, scatter
@@ -80,7 +89,7 @@ def sweep_hinges(
         gather(scores[a : a + n], rows, 1.0, s, slope, bend)
         for i in range(1, n):
             level[i] = level[i - 1] + (below[i] != below[i - 1])
-        mean = s.sum() / n
+        mean = total_of(s) / n
         for i in range(n):
             s[i] -= mean
         up, down = np.empty(n), np.empty(n)

@@ -12,13 +12,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.losses.base import Block
-from topkit.losses.kernels import LANES, PLAIN, exp, extent, longest_list, zeros_of_block
+from topkit.losses.kernels import INLINED, LANES, PLAIN, exp, extent, longest_list, zeros_of_block
 from topkit.losses.pairwise import ListedPairs, PairSet
 from topkit.losses.pairwise.kernels.margins import Phi, logistic
 
@@ -93,7 +93,7 @@ def pair_kernel(phi: Phi) -> PairKernel:
     return visit  # type: ignore[no-any-return]
 
 
-@njit(**PLAIN)
+@register_jitable(error_model="numpy")
 def gather(
     scores: Floats, rows: NDArray[np.int32], steepness: float, s: Floats, slope: Floats, bend: Floats
 ) -> None:
@@ -104,7 +104,7 @@ def gather(
         bend[i] = 0.0
 
 
-@njit(**PLAIN)
+@register_jitable(error_model="numpy")
 def scatter(values: Floats, rows: NDArray[np.int32], factor: float, out: Floats) -> None:
     """Write values by descending label back to the rows of the query."""
     for i in range(len(rows)):
@@ -216,7 +216,7 @@ def logistic_pairs(near: bool) -> Any:
 far_logistic, near_logistic = logistic_pairs(near=False), logistic_pairs(near=True)
 
 
-@njit(**LANES)
+@register_jitable(**INLINED)
 def fill_powers(s: Floats, up: Floats, down: Floats) -> bool:
     """Whether the scores lie within NEAR of each other; then up = e^(c−s) and down = e^(s−c) are filled."""
     if len(s) == 0:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 
 
@@ -26,7 +27,7 @@ def arm_reach(pull: Floats, explore: float) -> Floats:
     return reach
 
 
-@njit(**KERNEL)
+@register_jitable
 def draw_arm(reach: Floats, chance: float) -> int:
     """The arm that belongs to a uniform random number from 0 to 1."""
     low, high = 0, len(reach) - 1

@@ -8,10 +8,11 @@ thresholds that each document is above.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 from topkit.rankers.multiclass.kernels.bandit import draw_arm
 
@@ -64,7 +65,7 @@ def best_cut(
     return best, place
 
 
-@njit(**KERNEL)
+@register_jitable
 def choose_cut(
     bins: Bins, sizes: Ints, signed: Floats, flip: Floats, rows: Ints, first: int, last: int, sums: Floats,
     reach: Floats, chances: Floats,
@@ -79,7 +80,7 @@ def choose_cut(
     return best, feature, cut
 
 
-@njit(**KERNEL)
+@register_jitable
 def partition(row: Bins, cut: int, rows: Ints, first: int, last: int, spare: Ints) -> int:
     """Move the rows first:last below a threshold to the front, without changing their order; their end."""
     middle, kept = first, 0
@@ -96,7 +97,7 @@ def partition(row: Bins, cut: int, rows: Ints, first: int, last: int, spare: Int
     return middle
 
 
-@njit(**KERNEL)
+@register_jitable
 def class_sums(signed: Floats, rows: Ints, first: int, last: int, sums: Floats) -> None:
     """Σ signed over the rows first:last, for each class."""
     for c in range(signed.shape[1]):
@@ -106,7 +107,7 @@ def class_sums(signed: Floats, rows: Ints, first: int, last: int, sums: Floats) 
             sums[c] += signed[rows[j], c]
 
 
-@njit(**KERNEL)
+@register_jitable
 def set_votes(
     low: Floats, high: Floats, low_votes: NDArray[np.int8], high_votes: NDArray[np.int8]
 ) -> tuple[float, float]:
@@ -120,7 +121,7 @@ def set_votes(
     return low_edge, high_edge
 
 
-@njit(**KERNEL)
+@register_jitable
 def leaf_to_split(now: Floats, split_edge: Floats, split_cut: Ints, count: int) -> int:
     """The leaf whose edge a split raises most; −1 if no split raises one."""
     chosen, gain = -1, TINY
@@ -144,19 +145,21 @@ def grow_tree(
     """
     n, K = signed.shape
     sums = np.empty((MOST_BINS, K + 1))
-    ones = np.ones(n)
+    ones = np.empty(n)  # filled below: Numba compiles each function of NumPy for each kind of arguments
     spare = np.empty(n, np.int64)
     low, high = np.empty(K), np.empty(K)
-    now = np.zeros(leaves)  # the edge of each leaf with its present votes
+    now = np.empty(leaves)  # the edge of each leaf with its present votes
     split_edge = np.empty(leaves)
     split_feature = np.empty(leaves, np.int64)
     split_cut = np.empty(leaves, np.int64)
     parent = np.empty(leaves, np.int64)
     for leaf in range(leaves):
         parent[leaf] = -1
+        now[leaf] = 0.0
     used = 0
     for i in range(n):
         rows[i] = i
+        ones[i] = 1.0
     bounds[0, 0], bounds[0, 1] = 0, n
     # a literal 0 in place of bounds[0, 0] would be a type of its own, for which Numba compiles again
     split_edge[0], split_feature[0], split_cut[0] = choose_cut(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from topkit.compute import Floats, Floats32, Ints, Ints32
+from topkit.compute.jit import njit
 from topkit.compute.kernel_options import KERNEL
 
 BLOCK = 64

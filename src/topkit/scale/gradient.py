@@ -11,7 +11,7 @@ from topkit.losses import Objective, loss
 from topkit.rankers.orders import drawn_job
 from topkit.rankers.pieces import InPieces, Pieces
 from topkit.scorers import Job, Linear, LinearScorer
-from topkit.scorers.descent import Matrix, approximate_hessian
+from topkit.scorers.descent import PIECE_SAMPLE, Matrix, approximate_hessian
 from topkit.scorers.linear import linear_gradient, linear_scores
 
 Sums = tuple[float, Floats]
@@ -44,7 +44,7 @@ class LinearGradient(InPieces):
         """The fitted model, and the trace of the objective of every fit."""
         return self.scorer.descend(
             lambda vector: pieces.total(gradient_sums, vector),
-            lambda vector: pieces.total(approximate_hessian, vector),
+            lambda vector: pieces.total(approximate_hessian, vector, PIECE_SAMPLE),
             job,
         )
 

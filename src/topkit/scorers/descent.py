@@ -26,6 +26,8 @@ Hessian = Callable[[Floats], Floats]
 
 SAMPLE = 1 << 14
 """Documents that are enough for the approximate Hessian."""
+PIECE_SAMPLE = 1 << 12
+"""Documents of each of many pieces that are enough."""
 WIDEST = 1024
 """Features up to which the approximate Hessian is used: it takes time with their square."""
 MANY_STEPS = 8
@@ -136,22 +138,25 @@ class Descent:
         H += np.diag(np.full(len(H), RIDGE * np.trace(H) / len(H)))
         try:
             basis: Floats = np.linalg.inv(np.linalg.cholesky(H)).T
-        except np.linalg.LinAlgError:  # not finite, or 0
+        except np.linalg.LinAlgError:  # 0
+            return None
+        if not np.isfinite(basis).all():
             return None
         # L-BFGS-B's first step has length 1, whatever the gradient; in this unit it is Newton's step
         return basis * np.linalg.norm(slope @ basis)
 
 
 @one_blas_thread()
-def approximate_hessian(objective: Curved, X: Matrix, vector: Floats) -> Floats:
-    """Σ c·x̄·x̄ᵀ with x̄ = (x, 1) and the curvature c of each document, from a sample of the queries.
+def approximate_hessian(objective: Curved, X: Matrix, vector: Floats, sample: int = SAMPLE) -> Floats:
+    """Σ c·x̄·x̄ᵀ with x̄ = (x, 1) and the curvature c of each document, from a sample.
 
     A loss that depends on differences of scores only does not bend if all scores of a query change alike.
-    So its x̄ are relative to their mean over the query, weighted by c, and the constant has 1.
+    So its x̄ are relative to their mean over the query, weighted by c, and the constant bends as the average
+    weight does.
     """
     ptr = objective.ptr
-    every = -(-int(ptr[-1]) // SAMPLE)
-    queries = np.arange(0, len(ptr) - 1, max(every, 1))
+    every = max(-(-int(ptr[-1]) // sample), 1)
+    queries = np.arange(0, len(ptr) - 1, every)
     if len(queries) < len(ptr) - 1:
         lengths = np.diff(ptr)[queries]
         starts = np.cumsum(lengths) - lengths
@@ -166,5 +171,5 @@ def approximate_hessian(objective: Curved, X: Matrix, vector: Floats) -> Floats:
         sums = sums[sums[:, -1] > 0]
         H -= (sums / sums[:, -1:]).T @ sums
         H[-1], H[:, -1] = 0.0, 0.0
-        H[-1, -1] = 1.0
-    return H * max(every, 1)
+        H[-1, -1] = np.trace(H) / max(len(H) - 1, 1)
+    return H * every

@@ -15,7 +15,8 @@ from topkit.compute.kernel_options import WORTH_COMPILING
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.scorers.adam import AdamPlan, adam
-from topkit.scorers.descent import Curved, Descent, Hessian, Matrix, Remembered, Total, approximate_hessian
+from topkit.scorers.descent import Curved, Descent, Hessian, Remembered, Total, approximate_hessian
+from topkit.scorers.descent import Matrix as Matrix
 from topkit.scorers.model import HasGradient, Job, Parts, ScoreModel, filled, row_products
 
 L2_GRID = tuple(10.0 ** -np.arange(0.0, 5.5, 0.5))

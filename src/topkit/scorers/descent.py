@@ -47,7 +47,7 @@ class Curved(Protocol):
 
     def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]: ...
 
-    def select(self, queries: Ints) -> Curved: ...
+    def select(self, queries: Ints) -> Any: ...
 
 
 @dataclass
@@ -108,14 +108,15 @@ class Descent:
             if np.abs(self._value_and_slope(moved(intermediate_result.x), penalty)[1]).max() < self.tolerance:
                 raise StopIteration
 
-        limits = {"maxiter": self.max_steps, "maxfun": 4 * self.max_steps}
+        options: Any = {"gtol": 0.0, "ftol": 0.0, "maxcor": 20}
+        options |= {"maxiter": self.max_steps, "maxfun": 4 * self.max_steps}
         result = minimize(
             value_and_slope,
             np.zeros(len(start)),
             jac=True,
             method="L-BFGS-B",
             callback=after_step,
-            options={**limits, "gtol": 0.0, "ftol": 0.0, "maxcor": 20},
+            options=options,
         )
         # status 2: the line search found no lower value; with an exact gradient, rounding is the limit
         trace.reason = "step limit" if result.status == 1 else "settled"
@@ -162,12 +163,12 @@ def approximate_hessian(objective: Curved, X: Matrix, vector: Floats, sample: in
         starts = np.cumsum(lengths) - lengths
         X = X[np.arange(lengths.sum()) + np.repeat(ptr[queries] - starts, lengths)]
         objective, ptr = objective.select(queries), np.append(starts, lengths.sum())
-    wide = np.column_stack([X, np.ones(len(X))])  # float64
+    wide: Floats = np.column_stack([X, np.ones(len(X))])
     _, slope, curvature = objective.with_curvature(wide @ vector)
-    weighted = wide * np.maximum(curvature, 0.0)[:, None]
+    weighted: Floats = wide * np.maximum(curvature, 0.0)[:, None]
     H: Floats = wide.T @ weighted
     if abs(slope.sum()) <= INVARIANT * np.abs(slope).sum():
-        sums = np.add.reduceat(weighted, ptr[:-1], axis=0)
+        sums: Floats = np.add.reduceat(weighted, ptr[:-1], axis=0)
         sums = sums[sums[:, -1] > 0]
         H -= (sums / sums[:, -1:]).T @ sums
         H[-1], H[:, -1] = 0.0, 0.0

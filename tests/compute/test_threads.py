@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topkit.compute import (
+    beside,
     one_blas_thread,
     over_queries,
     query_chunks,
@@ -124,3 +125,14 @@ def test_blas_is_limited_inside_only() -> None:
     with one_blas_thread():
         assert set(blas_threads()) <= {1}
     assert blas_threads() == before
+
+
+@pytest.mark.parametrize(("threads", "worth_it"), [("1", True), ("2", True), ("2", False)])
+def test_work_beside_the_body_gives_its_result_or_its_error(
+    monkeypatch: pytest.MonkeyPatch, threads: str, worth_it: bool
+) -> None:
+    monkeypatch.setenv("TOPKIT_THREADS", threads)
+    with beside(lambda: 6 * 7, worth_it=worth_it) as result:
+        assert result() == 42
+    with pytest.raises(ZeroDivisionError), beside(lambda: 1 // 0, worth_it=worth_it) as result:
+        result()

@@ -370,3 +370,12 @@ def test_an_infinite_feature_is_named_and_refused() -> None:
     X[0] = 3e38  # the sum is infinite, the values are not
     X[1, 0] = 3e38
     assert np.isnan(Dataset.build(X, [0, 1, 0], ["a", "a", "b"]).X[2, 1])
+
+
+def test_strings_of_ranges_are_those_of_single_positions() -> None:
+    values = [f"{'é' * (i % 3)}{i}" for i in range(200)]
+    column = Strings.of(values)
+    for picks in ([*range(50, 90), *range(10, 60)], list(range(-40, 0)), [*range(190, 200), *range(-30, 5)]):
+        assert column.take(picks).tolist() == [values[i] for i in picks]
+    with pytest.raises(IndexError):
+        column.take(range(150, 201))

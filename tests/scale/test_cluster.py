@@ -114,6 +114,26 @@ def test_trees(cluster: Cluster, train: tuple[tk.Dataset, Path]) -> None:
     assert means[1] == pytest.approx(means[0], abs=0.01)
 
 
+def test_trees_of_a_drawn_order_take_k_from_top_k_truth(
+    cluster: Cluster, train: tuple[tk.Dataset, Path], tmp_path: Path
+) -> None:
+    """As in memory, the smaller of the k of the ranker and the k of the truth counts; grades are refused."""
+    data, graded = train
+    settings: dict[str, Any] = {"scorer": "trees", "trees": 3, "leaves": 4, "rows": 900}
+
+    def scores(truth: int, k: int) -> Any:
+        path = tmp_path / f"top-{truth}.parquet"
+        data.top_k(truth).to_parquet(path)
+        return train_in_parts("focusednet", path, cluster=cluster, k=k, **settings).score(data)
+
+    expected = scores(truth=3, k=3)
+    np.testing.assert_allclose(scores(truth=3, k=8), expected, rtol=1e-6)
+    np.testing.assert_allclose(scores(truth=5, k=3), expected, rtol=1e-6)
+    assert np.ptp(expected) > 0
+    with pytest.raises(tk.InputError, match="top-k truth only, got graded"):
+        train_in_parts("focusednet", graded, cluster=cluster, **settings)
+
+
 def test_evaluation_as_a_map(cluster: Cluster, train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
     data, path = train
     top = data.top_k(3)

@@ -15,6 +15,7 @@ from .stopping import NotConverged as NotConverged
 from .stopping import Report as Report
 from .stopping import Trace as Trace
 from .stopping import silent as silent
+from .threads import beside as beside
 from .threads import one_blas_thread as one_blas_thread
 from .threads import over_queries as over_queries
 from .threads import query_chunks as query_chunks

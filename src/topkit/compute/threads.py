@@ -59,6 +59,21 @@ def thread_map(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
         return list(pool.map(function, work))
 
 
+@contextmanager
+def beside(work: Callable[[], R], *, worth_it: bool = True) -> Iterator[Callable[[], R]]:
+    """Run ``work`` on a thread of its own beside the body; yields a function that waits for its result.
+
+    With one thread, or if the work is too small to be worth a thread, the function does the work itself.
+    """
+    if not worth_it or thread_count() == 1:
+        yield work
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(work).result
+
+
 def query_chunks(ptr: NDArray[np.int64], documents: int = CHUNK) -> list[tuple[int, int]]:
     """Ranges of queries ``[first, last)`` with about equally many documents, one per thread, in order.
 

@@ -26,9 +26,10 @@ def min_max(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
 
 def z_score(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
     """(x − mean) / standard deviation of each column (dividing by n); a constant column is 0."""
-    mean = _mean(X.astype(np.float64), ptr)
-    centred = X.astype(np.float64) - np.repeat(mean, np.diff(ptr), axis=0)
-    deviation = np.sqrt(_mean(np.square(centred), ptr))
+    wide = X.astype(np.float64)
+    mean = _mean(wide, ptr)
+    wide -= np.repeat(mean, np.diff(ptr), axis=0)
+    deviation = np.sqrt(_mean(np.square(wide, out=wide), ptr))
     low, high = _range(X, ptr)
     # The deviation of a constant column is a rounding error; dividing by it would give ±1.
     return mean, np.where(low == high, 0, deviation)
@@ -48,6 +49,10 @@ def _range(X: NDArray[np.float32], ptr: NDArray[np.int64]) -> Parts:
 
 def _mean(X: Matrix, ptr: NDArray[np.int64]) -> Matrix:
     """The mean of the values that are not missing; NaN if all are."""
+    sums: Matrix = np.add.reduceat(X, ptr[:-1], axis=0)
+    if not np.isnan(sums).any():
+        sums /= np.diff(ptr)[:, None]
+        return sums
     known = ~np.isnan(X)
     total = np.add.reduceat(np.where(known, X, 0), ptr[:-1], axis=0)
     count = np.add.reduceat(known, ptr[:-1], axis=0, dtype=np.int64)
@@ -113,7 +118,7 @@ def normalise(
 
 def _normalised(data: Dataset, parts: Callable[[NDArray[np.float32], NDArray[np.int64]], Parts]) -> Matrix:
     """The normalised features by NumPy."""
-    centre, scale = (np.repeat(part, data.lengths, axis=0) for part in parts(data.X, data.ptr))
-    X = np.where(np.isnan(data.X), np.nan, 0)
-    np.divide(data.X - centre, scale, out=X, where=scale > 0)
+    centre, scale = parts(data.X, data.ptr)
+    X: Matrix = data.X - np.repeat(centre, data.lengths, axis=0)
+    X /= np.repeat(np.where(scale > 0, scale, np.inf), data.lengths, axis=0)
     return X

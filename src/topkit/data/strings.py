@@ -10,6 +10,9 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+RANGE = 16
+"""Consecutive strings, on average, from which on copying ranges is faster than copying strings."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Strings:
@@ -90,6 +93,11 @@ class Strings:
     def take(self, indices: ArrayLike) -> Strings:
         """The strings at these positions, in this order."""
         index = np.asarray(indices, np.int64)
+        breaks = np.flatnonzero(np.diff(index) != 1) + 1
+        if len(breaks) < len(index) // RANGE and index.min() >= 0 and index.max() < len(self):
+            firsts, lasts = np.append(0, breaks), np.append(breaks, len(index)) - 1
+            ends = zip(index[firsts].tolist(), (index[lasts] + 1).tolist(), strict=True)
+            return Strings.concatenate([self[first:last] for first, last in ends])
         starts = self.offsets[:-1][index]
         lengths = self.offsets[1:][index] - starts
         offsets = np.zeros(len(index) + 1, np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topkit.compute import Floats, thread_map
+from topkit.compute import Floats, beside, thread_map
 from topkit.data import Dataset, InputError, Strings, Truth
 from topkit.data.table import Table
 from topkit.data.truth import GRADED
@@ -21,13 +21,13 @@ from topkit.metrics.measure import Depths, Measure
 from topkit.metrics.order import NotANumberError, Scores, as_scores, at_precision, query_blocks
 from topkit.metrics.parse import Metric, metric, parse_metrics
 
-A = TypeVar("A")
-B = TypeVar("B")
 V = TypeVar("V")
 
 Metrics = str | Metric | Iterable[object] | object
 """Metrics by name or value: ``"ndcg@10,err"``, ``["ndcg@10", metric("err")]``, ir_measures' ``nDCG@10``."""
 
+WORTH_A_THREAD = 1 << 17
+"""Documents from which on two passes over them run at the same time."""
 FLOOR = 1e-5
 """The smallest value in a geometric mean, as in trec_eval."""
 
@@ -181,10 +181,9 @@ def evaluate_arrays(
     if len(bounds) == 0 or bounds[0] != 0 or bounds[-1] != len(labels) or (np.diff(bounds) < 0).any():
         raise ValueError("ptr must increase from 0 to the number of documents")
     rules = convention_named(convention)
-    small, precise = _both(
-        lambda: small_integers(labels), lambda: at_precision(values, rules.single_precision)
-    )
-    lists = Lists(precise, small, bounds, doc_ids, truth=truth)
+    with beside(lambda: small_integers(labels), worth_it=len(labels) > WORTH_A_THREAD) as small:
+        precise = at_precision(values, rules.single_precision)
+        lists = Lists(precise, small(), bounds, doc_ids, truth=truth)
     chosen = parse_metrics(metrics)
     return dict(zip(map(str, chosen), list_values(lists, chosen, rules), strict=True))
 
@@ -264,16 +263,6 @@ def _check_truth(chosen: Metric, lists: Lists) -> None:
         raise InputError(f"{chosen} needs preferences", "evaluate a run by preferences")
     if needs == "clicks" and lists.clicks is None:
         raise InputError(f"{chosen} needs clicks", "evaluate a run by result pages with clicks")
-
-
-def _both(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
-    """The results of two functions that run at the same time."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(first)
-        result = second()
-        return future.result(), result
 
 
 def _not_a_number(scores: Scores, ptr: NDArray[np.int64], qids: tuple[str, ...]) -> InputError:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import compress
-from operator import not_
 from typing import Any, Literal
 
 import numpy as np
@@ -132,14 +130,21 @@ def _rows(
 
 def _with_grades(lists: Lists, grades: list[dict[str, float]], places: list[dict[str, int]]) -> Lists:
     """The lists with their labels, and the labels of documents that were not returned."""
-    returned: list[float | None] = []
+    rows: list[int] = []
+    returned: list[float] = []
     missed: list[float] = []
     missed_ptr = [0]
-    for of_query, place in zip(grades, places, strict=True):
-        returned += map(of_query.get, place)
-        missed += compress(of_query.values(), map(not_, map(place.__contains__, of_query)))
+    for start, of_query, place in zip(lists.ptr.tolist(), grades, places, strict=False):
+        for doc, grade in of_query.items():  # most documents of a run are not judged
+            at = place.get(doc)
+            if at is None:
+                missed.append(grade)
+            else:
+                rows.append(start + at)
+                returned.append(grade)
         missed_ptr.append(len(missed))
-    labels = np.array(returned, np.float64)  # NaN: not in the pool
+    labels = np.full(int(lists.ptr[-1]), np.nan)  # NaN: not in the pool
+    labels[rows] = returned
     labels[labels < 0] = -2.0  # in the pool, but unjudged
     labels[np.isnan(labels)] = -1.0
     return replace(

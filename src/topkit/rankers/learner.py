@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from topkit.compute import Floats, Report, Trace, silent
+from topkit.compute import Floats, Report, Trace, beside, silent
 from topkit.data import Dataset, InputError, Run
 from topkit.losses import Preferences
 from topkit.losses.base import COLUMNS
@@ -38,7 +38,7 @@ REMEDIES = {
 }
 """What to do if a ranker cannot learn from one of these."""
 PART_BYTES = 1 << 26
-"""Features that are prepared and scored at a time."""
+"""Features that are prepared and scored at a time; a fingerprint of more is computed beside the training."""
 
 
 @dataclass
@@ -88,9 +88,10 @@ class Learner:
             clicks=None if clicks is None else clicks.prepared(preparation),
             columns=_columns(train, document_weights, teacher),
         )
-        model, traces = self.train(job)
-        pairs = None if preferences is None else len(preferences)
-        origin = provenance(model, describe(train), valid, pairs, clicks is not None)
+        with beside(lambda: describe(train), worth_it=train.X.nbytes > PART_BYTES) as described:
+            model, traces = self.train(job)
+            pairs = None if preferences is None else len(preferences)
+            origin = provenance(model, described(), valid, pairs, clicks is not None)
         return self.install(preparation, model, traces, origin)
 
     def job(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from topkit.compute import Floats, Trace
 from topkit.losses import Objective, loss
 from topkit.rankers.orders import drawn_job
 from topkit.rankers.pieces import InPieces, Pieces
 from topkit.scorers import Job, Linear, LinearScorer
-from topkit.scorers.linear import Matrix, linear_gradient, linear_scores, vector_metric
+from topkit.scorers.descent import PIECE_SAMPLE, Matrix, approximate_hessian
+from topkit.scorers.linear import linear_gradient, linear_scores
 
 Sums = tuple[float, Floats]
 """Value and gradient in (w, b)."""
@@ -43,9 +42,10 @@ class LinearGradient(InPieces):
 
     def train_on(self, pieces: Pieces, job: Job) -> tuple[Linear, list[Trace]]:
         """The fitted model, and the trace of the objective of every fit."""
-        total = Remembered(lambda vector: pieces.total(gradient_sums, vector))
         return self.scorer.descend(
-            total, job.train.n_features, job.total_weight, vector_metric(job), job.report
+            lambda vector: pieces.total(gradient_sums, vector),
+            lambda vector: pieces.total(approximate_hessian, vector, PIECE_SAMPLE),
+            job,
         )
 
 
@@ -53,19 +53,3 @@ def gradient_sums(objective: Objective, X: Matrix, vector: Floats) -> Sums:
     """Value and gradient of a linear model on one piece; sums of products are in double precision."""
     value, slope = objective(linear_scores(X, vector))
     return value, linear_gradient(X, slope)
-
-
-@dataclass
-class Remembered:
-    """A total that keeps its latest result: an optimiser evaluates its start twice."""
-
-    total: Callable[[Floats], Sums]
-    calls: int = 0
-    latest: tuple[Floats, Sums] | None = None
-
-    def __call__(self, vector: Floats) -> Sums:
-        if self.latest is None or not np.array_equal(self.latest[0], vector):
-            self.calls += 1
-            self.latest = (vector.copy(), self.total(vector))
-        value, gradient = self.latest[1]
-        return value, gradient.copy()

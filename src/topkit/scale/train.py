@@ -13,6 +13,7 @@ from topkit.compute.cluster import Cluster
 from topkit.data import Dataset, InputError, Truth
 from topkit.data.partitions import Plan, plan_partitions
 from topkit.data.streaming import stream_dataset
+from topkit.losses import loss
 from topkit.rankers import Learner, ranker
 from topkit.rankers.by_name import Gradient
 from topkit.rankers.files import provenance
@@ -111,13 +112,20 @@ def _trees(
     method = learner.method
     if not isinstance(method, Gradient) or not isinstance(method.scorer, TreeScorer):
         raise TypeError(f"{learner.name} has no trees")
-    if method.draws_order and Truth.parse(plan.truth).kind != "top-k":
+    if not method.draws_order:
+        return spread_trees(cluster, plan, preparation, method.loss, method.scorer, job)
+    known = Truth.parse(plan.truth).k
+    if known is None:
         raise InputError(
             f"trees of the ranker {learner.name!r} learn in parts from top-k truth only, got {plan.truth}",
             "write it first: topkit data convert FILE --truth top-10 --out NEW",
             file=plan.path,
         )
-    return spread_trees(cluster, plan, preparation, method.loss, method.scorer, job)
+    bound, k = method.loss, method.loss.settings.get("k")
+    if k is not None:  # as in memory: truth of fewer places keeps its own k
+        k = min(k, known)
+        bound = loss(bound.name, **{**bound.settings, "k": k})
+    return spread_trees(cluster, plan, preparation, bound, method.scorer, job, k)
 
 
 def _describe(plan: Plan) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from topkit.compute import Floats, Floats32, Trace
 from topkit.compute.cluster import Cluster, Kept
-from topkit.data import Dataset
+from topkit.data import Dataset, Truth
 from topkit.data.partitions import Partition, Plan
 from topkit.losses import Loss, loss
 from topkit.rankers.preparation import Preparation
@@ -44,9 +44,11 @@ class GroupLoss:
         return gradient / self.unit, curvature / self.unit
 
 
-def prepared(part: Partition, preparation: Preparation) -> Dataset:
-    """A partition with prepared features."""
-    return preparation(part.read())
+def prepared(part: Partition, preparation: Preparation, truth: str, k: int | None) -> Dataset:
+    """A partition with prepared features and the truth of the whole file, of which the top k count."""
+    data = part.read()
+    labelled = data.with_labels(data.y, Truth.parse(truth))
+    return preparation(labelled if k is None else labelled.top_k(k))
 
 
 def features_of(data: Dataset) -> Floats32:
@@ -68,12 +70,16 @@ def first_curvature(data: Dataset, name: str, settings: Mapping[str, Any]) -> tu
 
 
 def spread_trees(
-    cluster: Cluster, plan: Plan, preparation: Preparation, bound: Loss, scorer: TreeScorer, job: Job
-) -> tuple[Trees, list[Trace]]:
-    """Trees grown on all partitions; validation data selects their number. ``job.train`` is not used."""
+    cluster: Cluster, plan: Plan, preparation: Preparation, bound: Loss, scorer: TreeScorer, job: Job,
+    k: int | None = None,
+) -> tuple[Trees, list[Trace]]:  # fmt: skip
+    """Trees grown on all partitions; validation data selects their number. ``job.train`` is not used.
+
+    With ``k``, the trees learn the top k of top-k truth.
+    """
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            text = _grow(cluster, plan, preparation, bound, scorer, job.seed)
+            text = _grow(cluster, plan, preparation, bound, scorer, job.seed, k)
             break
         except (TypeError, ValueError):
             raise  # wrong data or settings, which another attempt does not fix
@@ -85,11 +91,12 @@ def spread_trees(
 
 
 def _grow(
-    cluster: Cluster, plan: Plan, preparation: Preparation, bound: Loss, scorer: TreeScorer, seed: int
-) -> str:
+    cluster: Cluster, plan: Plan, preparation: Preparation, bound: Loss, scorer: TreeScorer, seed: int,
+    k: int | None,
+) -> str:  # fmt: skip
     import lightgbm
 
-    kept = cluster.keep(prepared, plan.partitions, preparation)
+    kept = cluster.keep(prepared, plan.partitions, preparation, plan.truth, k)
     sizes = cluster.over(kept, first_curvature, bound.name, bound.settings)
     unit = sum(curvature for curvature, _, _ in sizes) / plan.documents or 1.0
     X, y, group = _arrays(cluster, kept, sizes, preparation.width)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from functools import partial
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topkit.compute import Floats, Report, Trace, one_blas_thread, silent, thread_map
+from topkit.compute import Floats, Trace, one_blas_thread, thread_map
 from topkit.compute.kernel_options import WORTH_COMPILING
 from topkit.data import Dataset
 from topkit.data.settings import Setting, Span, check_fields
 from topkit.scorers.adam import AdamPlan, adam
+from topkit.scorers.descent import Curved, Descent, Hessian, Remembered, Total, approximate_hessian
+from topkit.scorers.descent import Matrix as Matrix
 from topkit.scorers.model import HasGradient, Job, Parts, ScoreModel, filled, row_products
 
 L2_GRID = tuple(10.0 ** -np.arange(0.0, 5.5, 0.5))
@@ -23,11 +26,6 @@ DEFAULT_L2 = 1e-3
 
 BLOCK = 1 << 15
 """Rows per thread task. It is fixed, so that sums over blocks do not depend on the number of threads."""
-
-Matrix = Floats | NDArray[np.float32]
-
-Total = Callable[[Floats], tuple[float, Floats]]
-"""Parameters → the loss over all queries and its gradient; the data may be in other processes."""
 
 
 @dataclass(frozen=True)
@@ -116,71 +114,24 @@ class LinearScorer:
             loss, slope = objective(linear_scores(X, vector))
             return loss, linear_gradient(X, slope)
 
-        return self.descend(total, features, job.total_weight, vector_metric(job), job.report)
+        hessian = partial(approximate_hessian, objective, X) if isinstance(objective, Curved) else None
+        return self.descend(total, hessian, job)
 
-    def descend(
-        self,
-        total: Total,
-        features: int,
-        total_weight: float,
-        evaluate: Callable[[Floats], float] | None = None,
-        report: Report = silent,
-    ) -> tuple[Linear, list[Trace]]:
-        """Fit by L-BFGS to a total loss over all queries; ``evaluate`` gives the validation metric."""
-        start = np.zeros(features + 1)
-        scale = total(start)[0] or total_weight
+    def descend(self, total: Total, hessian: Hessian | None, job: Job) -> tuple[Linear, list[Trace]]:
+        """Fit by L-BFGS to a total loss over all queries; of ``job.train`` only the features are counted."""
+        features, evaluate = job.train.n_features, vector_metric(job)
+        start, remembered = np.zeros(features + 1), Remembered(total)
+        scale = remembered(start)[0] or job.total_weight
+        descent = Descent(remembered, scale, self.max_steps, self.tolerance, hessian, job.report)
         grid = (self.l2,) if self.l2 is not None else L2_GRID if evaluate else (DEFAULT_L2,)
         vectors, values, traces = [], [], []
         for l2 in grid:
-            start, trace = lbfgs(
-                total, l2 * _penalised(features), start, scale, self.max_steps, self.tolerance, report
-            )
+            start, trace = descent.minimise(l2 * _penalised(features), start)
             vectors.append(start)
             traces.append(trace)
             values.append(evaluate(start) if evaluate else 0.0)
-            report(f"l2={l2:.1g}", len(vectors), len(grid), values[-1])
+            job.report(f"l2={l2:.1g}", len(vectors), len(grid), values[-1])
         return _model(vectors[best_place(values)]), traces
-
-
-def lbfgs(
-    total: Total,
-    penalty: Floats,
-    start: Floats,
-    scale: float,
-    max_steps: int,
-    tolerance: float,
-    report: Report = silent,
-) -> tuple[Floats, Trace]:
-    """Minimise loss/scale + ½·Σ penalty·w² by L-BFGS; parameters and the trace of the objective.
-
-    It stops when the largest component of the gradient is below ``tolerance``, or when floating-point
-    arithmetic cannot lower the objective any more.
-    """
-    from scipy.optimize import minimize
-
-    trace = Trace(max_steps)
-
-    def value_and_slope(vector: Floats) -> tuple[float, Floats]:
-        loss, gradient = total(vector)
-        pull = penalty * vector
-        return loss / scale + 0.5 * float(vector @ pull), gradient / scale + pull
-
-    def after_step(intermediate_result: Any) -> None:
-        trace.go_on(float(intermediate_result.fun))
-        report("objective", trace.steps, max_steps, trace.values[-1])
-
-    trace.go_on(value_and_slope(start)[0])
-    result = minimize(
-        value_and_slope,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=after_step,
-        options={"maxiter": max_steps, "maxfun": 4 * max_steps, "gtol": tolerance, "ftol": 0.0, "maxcor": 20},
-    )
-    # status 2: the line search found no lower value; with an exact gradient, that is the limit of rounding
-    trace.reason = "step limit" if result.status == 1 else "settled"
-    return np.asarray(result.x, np.float64), trace
 
 
 def product_matrix(X: NDArray[np.float32]) -> Matrix:

@@ -49,9 +49,10 @@ def query_effort(job: Job, slack: float, ties: float | None) -> Effort:
     ptr, grades = job.train.ptr, job.train.y.astype(np.float64)
     sizes = np.diff(ptr).astype(np.float64)
     rising = sorted_ties(-grades, ptr)
+    zeta = np.zeros(len(sizes))  # the slack of one round is near that of the round before
 
     def graded(scores: Floats) -> Efforts:
-        change, zeta = np.empty(len(scores)), np.empty(len(sizes))
+        change = np.empty(len(scores))
         truth = (grades, rising.rows, rising.end, slack, ptr)
         over_queries(lambda a, b: kernels.graded_change(scores, *truth, a, b, change, zeta), ptr)
         effort = 0.5 * (np.add.reduceat(change**2, ptr[:-1]) + slack * sizes * zeta**2)

@@ -94,7 +94,8 @@ def graded_change(
     In u = s + δ − g·(1 − ζ) the constraints are u_i ≥ u_j for better i: isotonic regression of
     v(ζ) = s − g·(1 − ζ), where documents of equal grade are not constrained and keep their order. Half the
     slope of the objective in ζ, ψ(ζ) = ⟨v − u, g⟩ + λnζ, is piecewise linear and rises from ψ(0) ≤ 0, so
-    Newton steps inside a bracket find its zero exactly. ``slack`` is λ; infinity is a hard margin.
+    Newton steps inside a bracket find its zero exactly. They start at ``zeta``. ``slack`` is λ; infinity is
+    a hard margin.
     """
     for q in range(first, last):
         a, n = ptr[q], ptr[q + 1] - ptr[q]
@@ -103,7 +104,7 @@ def graded_change(
         for i in range(n):
             s[i], g[i] = scores[order[i]], grades[order[i]]
         value, fitted, starts = np.empty(n), np.empty(n), np.empty(n + 1, np.int64)
-        low, high, at = 0.0, np.inf, 0.0
+        low, high, at = -1.0, np.inf, zeta[q]  # low < 0 until ζ is known to be larger
         for _ in range(MOST_STEPS):
             for i in range(n):
                 value[i] = s[i] - g[i] * (1.0 - at)
@@ -118,8 +119,10 @@ def graded_change(
             else:
                 low = at
             step = at - psi / slope
-            if not low < step < high:
-                step = 0.5 * (low + high) if high < np.inf else 2.0 * low + 1.0
+            if low < 0.0 and step <= 0.0:
+                step = 0.0  # no margin is reduced: the smallest ζ, which halving would never reach
+            elif not low < step < high:
+                step = 0.5 * (max(low, 0.0) + high) if high < np.inf else 2.0 * low + 1.0
             if step == at:
                 break
             at = step

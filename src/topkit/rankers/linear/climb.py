@@ -256,17 +256,20 @@ def best_interval(times: Floats, changes: Floats, weight: float) -> float:
     if not len(times):
         return 0.0
     order = np.argsort(times)
-    at, sums = times[order], np.cumsum(changes[order])
-    # interval i ends at at[i] and has the value sums[i − 1], where the first one has the value 0
-    edges = np.concatenate([[at[0] - max(1.0, abs(at[0]))], at, [at[-1] + max(1.0, abs(at[-1]))]])
-    sums = np.concatenate([[0.0], sums])
+    # interval i is edges[i]:edges[i + 1] and has the value sums[i]; the first one has the value 0
+    edges, sums = np.empty(len(times) + 2), np.zeros(len(times) + 1)
+    np.take(times, order, out=edges[1:-1])
+    edges[0] = edges[1] - max(1.0, abs(edges[1]))
+    edges[-1] = edges[-2] + max(1.0, abs(edges[-2]))
+    np.cumsum(changes[order], out=sums[1:])
     near = NARROW * weight
     best = np.flatnonzero(sums >= sums.max() - near)
-    if not _wide(edges, best).any():
+    wide = _wide(edges, best)
+    if wide.any():
+        best = best[wide]
+    else:
         wide = _wide(edges, np.arange(len(sums)))
         best = np.flatnonzero(wide & (sums >= sums[wide].max() - near))
-    else:
-        best = best[_wide(edges, best)]
     widest = int(best[np.argmax(edges[best + 1] - edges[best])])
     return float(edges[widest] + edges[widest + 1]) / 2
 

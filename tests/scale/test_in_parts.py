@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.support.cli import said, topkit
+from tests.support.cli import said, topkit_here
 from tests.support.rankers import linear_weights
 from topkit.data.partitions import plan_partitions
 from topkit.losses import LOSSES
@@ -227,7 +227,7 @@ def test_the_command(train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
         (["--dask", "local"], "--memory and --dask cannot be used together"),
         (["--tune", "grid", "--valid", path], "--memory cannot be used with --tune"),
     ):
-        refused = topkit("train", "topk-listmle", *words, *extra, "--out", tmp_path / "no")
+        refused = topkit_here("train", "topk-listmle", *words, *extra, "--out", tmp_path / "no")
         assert reason in refused.stderr
         assert refused.returncode == 1
 

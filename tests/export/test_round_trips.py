@@ -35,10 +35,10 @@ def variants() -> list[tuple[str, str, str]]:
 
 @cache
 def parts(folder: Path) -> tuple[tk.Dataset, tk.Dataset]:
-    """The first 40 queries of MQ2008 Fold1's training data, and all of its test data."""
+    """The first 40 queries of the training data and of the test data of MQ2008, Fold1."""
     fold = folder / "MQ2008" / "Fold1"
-    train = tk.read_letor(fold / "train.txt").select(np.arange(40))
-    return train, tk.read_letor(fold / "test.txt")
+    train, test = (tk.read_letor(fold / f"{part}.txt").select(np.arange(40)) for part in ("train", "test"))
+    return train, test
 
 
 @cache

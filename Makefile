@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
+# Python compiles what is imported; compiling every installed module takes a minute.
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 # Where this is set, every process of the tests would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -36,7 +38,7 @@ check: $(DEV)
 	$(BIN)/lint-imports --no-cache
 
 bench: $(DEV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(PIP) -e '.[bench]'
 	$(BIN)/python -m bench
 
 docs: $(DEV)
@@ -44,11 +46,11 @@ docs: $(DEV)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plots,text]'
+	$(PIP) -e '.[plots,text]'
 	touch $@
 
 $(DEV): $(READY)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
+	$(PIP) -e '.[dev,docs]'
 	touch $@
 
 # Compiled once, so that the test processes need not compile the same kernels side by side.

@@ -11,6 +11,7 @@ import pytest
 
 import topkit as tk
 from tests.support.export import score_queries
+from tests.support.rankers import QUICK_RANKERS
 from topkit.export import EXPORTERS, FORMS, export_ranker
 from topkit.rankers import settings_of
 from topkit.scorers import SCORERS, OrderModel
@@ -46,6 +47,7 @@ def fitted(folder: Path, name: str, scorer: str, normalise: str) -> tuple[Any, A
     settings: dict[str, Any] = {"scorer": scorer} if scorer else {}
     known = settings_of(name, **settings)
     settings |= {key: value for key, value in QUICK.items() if key in known}
+    settings |= QUICK_RANKERS["tune-and-mix"] if name == "tune-and-mix" else {}
     train, test = parts(folder)
     ranker = tk.ranker(name, normalise=normalise, **settings).fit(train)
     return ranker, ranker.ordering_scores(test)

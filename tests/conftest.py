@@ -25,6 +25,30 @@ settings.register_profile(
 settings.load_profile("topkit")
 
 
+LONG_FILES = (
+    "tests/rankers/test_battery.py",
+    "tests/web/test_judging_browser.py",
+    "tests/test_docs.py",
+    "tests/scale/test_in_parts.py",
+    "tests/test_pages.py",
+    "tests/loop/test_loop.py",
+    "tests/studies/test_budget.py",
+    "tests/web/test_store.py",
+    "tests/export/test_round_trips.py",
+    "tests/test_results_and_shell_pages.py",
+    "tests/rankers/test_files.py",
+    "tests/fusion/test_trec3.py",
+    "tests/serving/test_bombs.py",
+    "tests/cli/test_shell.py",
+)
+"""The files that take longest. They run first: one at the end would leave the other test process idle."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    place = {name: number for number, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     folder = real_data_folder()

@@ -93,7 +93,7 @@ def test_other_errors_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def output(*words: str) -> str:
-    result = CliRunner().invoke(cli.command_line(), words, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(cli.command_line([words[0]]), words, env={"COLUMNS": "200"})
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output

@@ -84,7 +84,7 @@ PRINTING = {
     "simulate": ("label", "simulate", "--sizes", "8:2", "--orders", "3", "--strategies", "heap,adaptive"),
     "agreement": ("label", "agreement", "preferences.csv", "--assessors"),
     "kinds": ("study", "new", "--list"),
-    "consistency": ("study", "consistency", "--lists", "20"),
+    "consistency": ("study", "consistency", "--lists", "5"),
     "sentences": ("features", "sentences", "text.txt", "--query", "top ranking"),
 }
 

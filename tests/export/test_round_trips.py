@@ -11,6 +11,7 @@ import pytest
 
 import topkit as tk
 from tests.support.export import score_queries
+from tests.support.rankers import QUICK_RANKERS
 from topkit.export import EXPORTERS, FORMS, export_ranker
 from topkit.rankers import settings_of
 from topkit.scorers import SCORERS, OrderModel
@@ -35,10 +36,10 @@ def variants() -> list[tuple[str, str, str]]:
 
 @cache
 def parts(folder: Path) -> tuple[tk.Dataset, tk.Dataset]:
-    """The first 40 queries of MQ2008 Fold1's training data, and all of its test data."""
+    """The first 40 queries of the training data and of the test data of MQ2008, Fold1."""
     fold = folder / "MQ2008" / "Fold1"
-    train = tk.read_letor(fold / "train.txt").select(np.arange(40))
-    return train, tk.read_letor(fold / "test.txt")
+    train, test = (tk.read_letor(fold / f"{part}.txt").select(np.arange(40)) for part in ("train", "test"))
+    return train, test
 
 
 @cache
@@ -46,6 +47,7 @@ def fitted(folder: Path, name: str, scorer: str, normalise: str) -> tuple[Any, A
     settings: dict[str, Any] = {"scorer": scorer} if scorer else {}
     known = settings_of(name, **settings)
     settings |= {key: value for key, value in QUICK.items() if key in known}
+    settings |= QUICK_RANKERS["tune-and-mix"] if name == "tune-and-mix" else {}
     train, test = parts(folder)
     ranker = tk.ranker(name, normalise=normalise, **settings).fit(train)
     return ranker, ranker.ordering_scores(test)

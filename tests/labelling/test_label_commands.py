@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import topkit
+from tests.support.cli import topkit_here
 
 
 def test_simulate_prints_a_table_and_draws(tmp_path: Path) -> None:
     table, plot = tmp_path / "out.csv", tmp_path / "plot.png"
     words = ["label", "simulate", "--strategies", "adaptive,heap", "--sizes", "8:2,6:6", "--noise", "0,0.1"]
-    result = topkit(*words, "--prior", "none,0.5", "--orders", "5", "--out", table, "--plot", plot)
+    result = topkit_here(*words, "--prior", "none,0.5", "--orders", "5", "--out", table, "--plot", plot)
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0].split()[:7] == ["strategy", "n", "k", "bad", "wrong", "prior", "judgments"]
@@ -30,7 +30,7 @@ def test_simulate_prints_a_table_and_draws(tmp_path: Path) -> None:
 def test_simulate_counts_judgments_with_bad_documents(tmp_path: Path) -> None:
     table = tmp_path / "out.csv"
     words = ["label", "simulate", "--strategies", "heap", "--bad", "0,25,50", "--orders", "10"]
-    result = topkit(*words, "--out", table)
+    result = topkit_here(*words, "--out", table)
     assert result.returncode == 0, result.stderr
     rows = list(csv.DictReader(table.open()))
     assert [row["bad"] for row in rows] == ["0", "25", "50"]
@@ -53,7 +53,7 @@ def test_simulate_counts_judgments_with_bad_documents(tmp_path: Path) -> None:
     ],
 )
 def test_simulate_names_what_is_wrong(words: list[str], message: str) -> None:
-    result = topkit("label", "simulate", *words)
+    result = topkit_here("label", "simulate", *words)
     assert result.returncode == 1
     assert message in result.stderr
     assert "Traceback" not in result.stderr
@@ -65,7 +65,7 @@ def test_agreement_prints_the_tables(tmp_path: Path) -> None:
     prefs.write_text("\n".join(["query,a,b,answer,assessor,seconds", *rows]) + "\n")
     rows = ["q,x,3,ann,10", "q,y,1,ann,20", "q,x,2,bob,10", "q,y,2,bob,20", "q,z,0,ann,30", "q,z,1,bob,30"]
     grades.write_text("\n".join(["query,doc,grade,assessor,seconds", *rows]) + "\n")
-    result = topkit("label", "agreement", prefs, "--grades", grades, "--assessors")
+    result = topkit_here("label", "agreement", prefs, "--grades", grades, "--assessors")
     assert result.returncode == 0, result.stderr
     text = result.stdout
     # one pair agreed, one opposed; grades: (x,y) ≻ ∼, (x,z) ≻ ≻, (y,z) ≻ ≻
@@ -90,9 +90,9 @@ def test_agreement_of_music_preferences(real_data: Path) -> None:
     columns = "query=Input.query,a=Input.docA,b=Input.docB,answer=Answer.radio,assessor=WorkerId"
     path = real_data / "music-prefs" / "judgments.csv"
     words = ["--columns", f"{columns},seconds=WorkTimeInSeconds", "--answers", "s=tie"]
-    result = topkit("label", "agreement", path, *words)
+    result = topkit_here("label", "agreement", path, *words)
     assert result.returncode == 0, result.stderr
     assert re.search(r"agreement 0\.\d+ of 12600", result.stdout)  # 276·45 + 5·36 pairs of workers
-    wrong = topkit("label", "agreement", path, "--columns", "query")
+    wrong = topkit_here("label", "agreement", path, "--columns", "query")
     assert wrong.returncode == 1
     assert "invalid --columns 'query'" in wrong.stderr

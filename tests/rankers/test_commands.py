@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.support.cli import said, topkit
+from tests.support.cli import said, topkit_here
 from topkit.data.scores import read_scores
 from topkit.rankers.checks import easy_data
 
@@ -77,7 +77,7 @@ def test_training_on_preferences(folder: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else value,
 )
 def test_mistakes_are_one_line(folder: Path, words: list[str], message: str) -> None:
-    result = topkit(*words, cwd=folder)
+    result = topkit_here(*words, cwd=folder)
     assert result.returncode == 1
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1

@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 
 import topkit as tk
+from tests.support.rankers import QUICK_RANKERS
 from topkit.data import Dataset
 from topkit.losses import Preferences
 from topkit.metrics.compiled import Measured
 from topkit.rankers import RANKERS
 from topkit.rankers.checks import easy_data
 
-SETTINGS = {"gradient": {"loss": "listnet"}}
+SETTINGS: dict[str, dict[str, object]] = {
+    "gradient": {"loss": "listnet"},
+    "coordinate-ascent": {"restarts": 1, "sweeps": 2, "steps": 5},
+}
 FEW = {"trees": 10, "rounds": 5, "epochs": 3}
 """Settings that keep training short, for the rankers that have them."""
 
@@ -23,7 +27,7 @@ FEW = {"trees": 10, "rounds": 5, "epochs": 3}
 def small(name: str, **settings: object) -> tk.rankers.Ranker:
     known = tk.rankers.settings_of(name)
     few = {key: value for key, value in FEW.items() if key in known}
-    return tk.ranker(name, **{**few, **SETTINGS.get(name, {}), **settings})
+    return tk.ranker(name, **{**few, **QUICK_RANKERS.get(name, {}), **SETTINGS.get(name, {}), **settings})
 
 
 @pytest.mark.parametrize("name", RANKERS)

@@ -55,7 +55,7 @@ def test_reload_under_load_drops_nothing(ragged: tk.Dataset, tmp_path: Path) -> 
         enough.set()
         for thread in clients:
             thread.join()
-        text = httpx.get(f"{address}/metrics").text
+        text = httpx.get(f"{address}/metrics", timeout=60).text
     assert not failures
     assert {status for status, _ in answers} == {200}
     assert {scores for _, scores in answers} == expected
@@ -109,11 +109,11 @@ def test_the_watcher_survives_unexpected_errors(
         raise RuntimeError("an odd\nfault")
 
     with running(app) as address:
-        old = httpx.get(f"{address}/health").json()["model"]
+        old = httpx.get(f"{address}/health", timeout=60).json()["model"]
         monkeypatch.setattr(served, "load_ranker", fail)
         tk.ranker("linear-regression").fit(ragged).save(model)
         wait_until(lambda: file.problem is not None)
-        health = httpx.get(f"{address}/health").json()
+        health = httpx.get(f"{address}/health", timeout=60).json()
         assert (health["fresh"], health["model"]) == (False, old)
         assert health["problem"] == "cannot load the model file (RuntimeError: an odd fault)"
         assert [record.getMessage() for record in caplog.records if record.name == "topkit.serving"] == [
@@ -123,7 +123,7 @@ def test_the_watcher_survives_unexpected_errors(
         monkeypatch.setattr(served, "load_ranker", load)
         tk.ranker("linear-regression", l2=5.0).fit(ragged).save(model)
         wait_until(lambda: file.problem is None)
-        health = httpx.get(f"{address}/health").json()
+        health = httpx.get(f"{address}/health", timeout=60).json()
     assert health["fresh"] is True
     assert health["ranker"] == "linear-regression"
 
@@ -143,7 +143,7 @@ def test_the_watcher_survives_errors_outside_of_loading(
     with running(app) as address, monkeypatch.context() as patch:
         patch.setattr(app.state.file, "refresh", fail)
         wait_until(lambda: len(calls) > 3)
-        health = httpx.get(f"{address}/health").json()
+        health = httpx.get(f"{address}/health", timeout=60).json()
     assert (health["fresh"], health["problem"]) == (
         False,
         "cannot check the model file (RuntimeError: no thread)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -31,7 +32,7 @@ from topkit.studies.run import run_study
 from topkit.studies.sources import describe, load
 from topkit.studies.spec import Source
 from topkit.studies.study_file import read_study
-from topkit.studies.teacher import noisy_order, teacher_scores, with_order
+from topkit.studies.teacher import Scores, noisy_order, teacher_scores, with_order
 
 
 @given(
@@ -62,11 +63,17 @@ def few_queries() -> Fold:
     return tk.query_folds(demo_data().select(np.arange(30)), 5, seed=0)[1]
 
 
+@cache
+def few_scores() -> Scores:
+    """The teachers' scores of these queries, fitted once for all tests that compare with them."""
+    return teacher_scores(few_queries())
+
+
 def test_no_grade_of_a_test_query_influences_training_truth() -> None:
     """Other grades for all test queries of a split leave its training and validation truth as they were."""
     split = few_queries()
     turned = split.test.with_labels(split.test.y.max() - split.test.y, split.test.truth)
-    scores, changed = teacher_scores(split), teacher_scores(split._replace(test=turned))
+    scores, changed = few_scores(), teacher_scores(split._replace(test=turned))
     assert set(scores) == {qid for part in split for qid in part.qids}
     for part in (split.train, split.valid):
         assert np.array_equal(with_order(part, scores).y, with_order(part, changed).y)
@@ -81,7 +88,7 @@ def test_no_teacher_has_seen_the_grades_of_its_query(part: str) -> None:
     first = data.y.copy()
     first[: data.ptr[1]] = first.max() - first[: data.ptr[1]]
     changed = split._replace(**{part: data.with_labels(first, data.truth)})
-    assert np.array_equal(teacher_scores(split)[data.qids[0]], teacher_scores(changed)[data.qids[0]])
+    assert np.array_equal(few_scores()[data.qids[0]], teacher_scores(changed)[data.qids[0]])
 
 
 def test_teachers_take_part_in_studies_split_by_split(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import topkit as tk
-from tests.support.cli import topkit
+from tests.support.cli import topkit_here
 from topkit.data import InputError
 from topkit.data.truth import Truth
 from topkit.labelling import Question
@@ -136,7 +136,7 @@ def test_a_plan_says_what_to_label_and_what_to_expect(tmp_path: Path) -> None:
     data = tmp_path / "train.txt"
     tk.write_letor(demo_data(), data)
     words = ["label", "plan", data, "--minutes", "20", "--simulations", "2", "--out", tmp_path / "loop.jsonl"]
-    result = topkit(*words, "--set", "batch=3")
+    result = topkit_here(*words, "--set", "batch=3")
     assert result.returncode == 0, result.stderr
     first, expected = result.stdout.split("What to expect")
     assert first.startswith("What to label first")
@@ -162,7 +162,7 @@ def test_plans_that_cannot_be_made(tmp_path: Path, words: list[str], message: st
     data = tmp_path / "flat.txt"
     demo = demo_data()
     tk.write_letor(demo.with_labels(np.zeros(len(demo)), demo.truth), data)
-    result = topkit("label", "plan", data, *words)
+    result = topkit_here("label", "plan", data, *words)
     assert result.returncode != 0
     assert message in result.stderr
     assert "Traceback" not in result.stderr

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from topkit.labelling import Question, SimulatedAssessor
 
@@ -76,6 +76,7 @@ def chromium() -> Iterator[Browser]:
     """Debian's Chromium, or another one that is installed."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert path is not None, "install chromium: make browser"
+    expect.set_options(timeout=30_000)  # the default of 5 seconds is too short on a busy machine
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

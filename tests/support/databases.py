@@ -18,3 +18,11 @@ def fresh_database(address: str) -> Iterator[str]:
     yield address.replace("/postgres?", f"/{name}?")
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+def without_disk(address: str) -> None:
+    """Let the server not wait for the disk: a test does not outlive the machine."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
+        connection.execute(b"SELECT pg_reload_conf()")

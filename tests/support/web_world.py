@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
+import tempfile
 import warnings
+from functools import cache
+from pathlib import Path
 from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 
@@ -15,6 +19,7 @@ from topkit.web.app import create_app
 from topkit.web.guard import COOKIE
 from topkit.web.settings import Settings
 from topkit.web.store import people
+from topkit.web.store.engine import make_engine, migrate
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette warns about the version of httpx
@@ -67,6 +72,9 @@ class World:
 
     def __init__(self, settings: Settings, admin: str = "root") -> None:
         self._admin = admin
+        if settings.file is not None and not settings.file.exists():
+            with open(os.open(settings.file, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(migrated_file())
         self.app = create_app(settings)
         self.store = self.app.state.store
         self.app.state.server = SimpleNamespace(should_exit=True)  # streams end after the first event
@@ -113,6 +121,17 @@ class World:
             assigned = self.admin.post(f"/api/projects/{number}/assignments", plan)
             assert assigned.status_code == 201, assigned.text
         return number
+
+
+@cache
+def migrated_file() -> bytes:
+    """An SQLite database with the newest schema and no rows; a copy of it saves running the migrations."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "empty.db"
+        engine = make_engine(Settings(str(path)))
+        migrate(engine)
+        engine.dispose()
+        return path.read_bytes()
 
 
 def tasks(actor: Actor) -> list[int]:

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.support.browser import Server, accept, chromium
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, without_disk
 from tests.support.web_world import World
 from topkit.web.settings import Settings
 
@@ -28,6 +28,7 @@ def postgres() -> Iterator[str]:
             from pgserver.postgres_server import get_server
 
             server = get_server(Path(folder) / "pg")
+        without_disk(server.get_uri())
         yield server.get_uri()
         server.cleanup()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -148,12 +149,13 @@ def test_nothing_is_lost_or_doubled(server: Server, admin: Page, tmp_path: Path)
     ann.keyboard.press("ArrowLeft")
     expect(ann.locator("#notice")).to_contain_text("connection is lost")
     server.start(port)
-    ann.wait_for_selector('#tool[data-seq="6"]', timeout=15_000)
+    ann.wait_for_selector('#tool[data-seq="6"]', timeout=60_000)
     assert len(judgments(server, "Dora")) == 6
 
 
 def test_a_hidden_tab_does_not_count(server: Server, admin: Page, tmp_path: Path) -> None:
     _, (ann,) = start(server, admin, tmp_path, ["Eve"])
+    begun = time.monotonic()
     open_task(ann, server.address, QUERIES["t1"])
     hide = """(state) => {
         Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
@@ -163,10 +165,11 @@ def test_a_hidden_tab_does_not_count(server: Server, admin: Page, tmp_path: Path
     ann.wait_for_timeout(2500)
     ann.evaluate(hide, "visible")
     press(ann, "a")
+    elapsed = time.monotonic() - begun
     ann.wait_for_timeout(1500)
     press(ann, "a")
     seconds = [row[1] for row in judgments(server, "Eve")]
-    assert seconds[0] < 2.4
+    assert seconds[0] < elapsed - 2.4  # without the time in which the tab was hidden
     assert seconds[1] > 1.4
 
 

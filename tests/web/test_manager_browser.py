@@ -55,7 +55,7 @@ def test_the_card_and_the_live_dashboard(
     before = int(page.locator("#live [data-value=today]").inner_text())
     path = f"/api/labellings/{tasks(people[0])[1]}"
     people[0].post(f"{path}/answers", entry(people[0].get(path).json(), "a"))
-    expect(page.locator("#live [data-value=today]")).to_have_text(str(before + 1), timeout=10_000)
+    expect(page.locator("#live [data-value=today]")).to_have_text(str(before + 1))
     page.get_by_label("Topic, assessor or status").fill("q2 bob")
     page.get_by_role("button", name="Search").click()
     expect(page.locator("#labellings tbody tr, #labellings tr:has(td)")).to_have_count(1)

@@ -221,7 +221,7 @@ def test_the_live_stream_tells_of_judgments(tmp_path: Path) -> None:
             ann.post(f"{path}/answers", entry(ann.get(path).json(), "a"))
             second = json.loads(next(lines).removeprefix("data: "))
         assert (second["judgments"], second["today"], second["people_today"]) == (1, 1, 1)
-        assert httpx.get(url).status_code == 401
+        assert httpx.get(url, timeout=60).status_code == 401
 
 
 # -- OpenID Connect ----------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def test_sign_in_with_a_provider(tmp_path: Path, issuer: str) -> None:
     with LiveWorld(Settings(str(tmp_path / "labels.db"))) as world:
         client = Client(issuer, "topkit", "secret")
         world.app.state.oidc = Provider(client, world.store.secret)
-        assert "Sign in with your organisation" in httpx.get(f"{world.address}/login").text
+        assert "Sign in with your organisation" in httpx.get(f"{world.address}/login", timeout=60).text
         world.person("ann@example.org")
         good = {"email": "ann@example.org", "email_verified": True}
         shown = sign_in(world, issuer, "ann-1", good)

@@ -64,13 +64,16 @@ def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_the_app_behind_nginx(site: Site) -> None:
     assert site.link.startswith(f"{site.url}/invite/")
     host = site.url.removesuffix("/label")
-    with httpx.Client(headers={"origin": host}) as client:
+    with httpx.Client(headers={"origin": host}, timeout=60) as client:
         assert client.get(site.url, follow_redirects=True).url == f"{site.url}/login"
         assert client.get(f"{site.url}/people").headers["location"] == "/label/login?next=%2Fpeople"
         body = {"token": site.link.split("/")[-1], "password": PASSWORD}
         assert (
             httpx.post(
-                f"{site.url}/api/invitations/accept", json=body, headers={"origin": site.server.address}
+                f"{site.url}/api/invitations/accept",
+                json=body,
+                headers={"origin": site.server.address},
+                timeout=60,
             ).status_code
             == 403
         )
@@ -98,8 +101,8 @@ def test_the_app_behind_nginx(site: Site) -> None:
 
 def test_metrics_and_structured_logs(site: Site) -> None:
     client = {"x-forwarded-for": "203.0.113.77"}
-    httpx.get(f"{site.url}/invite/a-secret-token", headers=client)
-    httpx.get(f"{site.url}/static/app.js")
+    httpx.get(f"{site.url}/invite/a-secret-token", headers=client, timeout=60)
+    httpx.get(f"{site.url}/static/app.js", timeout=60)
     port = site.server.options[site.server.options.index("--metrics") + 1]
     with urllib.request.urlopen(f"http://{port}/metrics") as reply:
         text = reply.read().decode()
@@ -114,7 +117,7 @@ def test_metrics_and_structured_logs(site: Site) -> None:
     # nginx appended the address of its own client, which is trusted here, so what that one says is believed.
     assert row["address"] == "203.0.113.77"
     assert {"time", "level", "message", "method", "ms", "person"} <= row.keys()
-    assert "topkit_label" not in httpx.get(f"{site.url}/metrics", follow_redirects=True).text
+    assert "topkit_label" not in httpx.get(f"{site.url}/metrics", follow_redirects=True, timeout=60).text
 
 
 @pytest.mark.slow
@@ -124,7 +127,7 @@ def test_a_browser_behind_nginx(
     if "removes" not in request.node.name:
         pytest.skip("one way is enough for the browser: the pages are the same")
     admin = browser.new_context().new_page()
-    if httpx.get(site.link).status_code == 200:
+    if httpx.get(site.link, timeout=60).status_code == 200:
         accept(admin, site.link)
     else:  # the other test used the link
         admin.goto(f"{site.url}/login")

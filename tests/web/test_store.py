@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from tests.support.cli import topkit
+from tests.support.cli import topkit_here
 from tests.support.databases import fresh_database
 from tests.support.web_world import ORDER, World, entry, label_all, labelled_project, tasks
 from topkit.data.errors import InputError
@@ -255,14 +255,15 @@ def test_nobody_gets_one_query_in_both_tools(any_world: World) -> None:
     assert labelling not in tasks(ann)  # the new one has a different id
 
 
-def test_commands(tmp_path: Path) -> None:
+def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Import, export, backup, restore and doctor from the command line."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "topics.csv").write_text("id,query\nq1,wings\n")
     (tmp_path / "docs.csv").write_text("id,text\nd1,one\nd2,two\nd3,three\n")
     (tmp_path / "x.run").write_text("q1 Q0 d2 1 2 x\nq1 Q0 d1 2 1 x\n")
 
     def label(*words: str) -> subprocess.CompletedProcess[str]:
-        return topkit("label", *words, cwd=tmp_path)
+        return topkit_here("label", *words)
 
     material = ["--topics", "topics.csv", "--documents", "docs.csv", "--run", "x.run"]
     assert "1 topic with a prior ranking" in label("import", "--name", "wings", *material).stdout

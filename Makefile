@@ -17,15 +17,18 @@ demo: $(READY)
 # The order is that of tests/conftest.py: the longest files first, so that no process is idle at the end.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
+# Measuring coverage doubles the time of the tests on Python 3.11 and costs little from 3.12 on.
+MONITORED = $(shell $(BIN)/python -c "import sys; print('yes' if sys.version_info >= (3, 12) else '')")
+COVERAGE = --cov --cov-report=term
+
 # The kernels take longest, so they start first.
 test: $(DEV)
 	$(MAKE) --jobs=2 --output-sync=target kernels check docs browser
-	$(PYTEST) -m "not slow" --durations=30
+	COVERAGE_CORE=sysmon $(PYTEST) -m "not slow" --durations=30 $(if $(MONITORED),$(COVERAGE))
 
-# The same tests, which take about twice as long when coverage is measured; less from Python 3.12 on.
-CORE = $(shell $(BIN)/python -c "import sys; print('sysmon' if sys.version_info >= (3, 12) else 'ctrace')")
+# The same tests, with coverage on any version of Python.
 coverage: $(DEV) browser kernels
-	COVERAGE_CORE=$(CORE) $(PYTEST) -m "not slow" --cov --cov-report=term
+	$(PYTEST) -m "not slow" $(COVERAGE)
 
 # The tests that take more than ten seconds each: studies, kills, fuzzing of what once failed, long pages.
 test-slow: $(DEV) browser

@@ -17,7 +17,9 @@ from topkit.compute import Floats
 from topkit.data import InputError, Judgments, Preference
 from topkit.data.judgments import Answer
 from topkit.losses import Preferences
+from topkit.losses.sorted_labels import sorted_ties
 from topkit.rankers.checks import easy_data, quality
+from topkit.rankers.isotonic import kernels
 from topkit.rankers.isotonic.effort import decided, pair_effort, query_effort
 from topkit.rankers.isotonic.least_change import (
     Constraints,
@@ -292,3 +294,22 @@ def test_refusals() -> None:
             tk.ranker("isorank", **settings)
     with pytest.raises(InputError, match="greater than 0"):
         graded_change([0.0], [0.0], slack=-1)
+
+
+@given(seed=st.integers(0, 10_000), start=st.floats(0.0, 3.0), satisfied=st.booleans())
+def test_the_change_does_not_depend_on_the_slack_that_the_search_starts_from(
+    seed: int, start: float, satisfied: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    grades = rng.integers(0, 4, 12).astype(np.float64)
+    scores = 3.0 * grades if satisfied else rng.normal(size=12)
+    ptr = np.array([0, 12])
+    rising = sorted_ties(-grades, ptr)
+    changes = []
+    for first in (0.0, start):
+        change, zeta = np.empty(12), np.array([first])
+        kernels.graded_change(scores, grades, rising.rows, rising.end, 10.0, ptr, 0, 1, change, zeta)
+        changes.append(np.append(change, zeta))
+    np.testing.assert_allclose(changes[1], changes[0], atol=1e-12)
+    if satisfied:
+        assert changes[1].tolist() == [0.0] * 13

@@ -24,6 +24,7 @@ from topkit.scale.recipe import Recipe, split_queries
 from topkit.scale.scratch import scratch
 from topkit.scale.spread import Loaded, loaded_results, neighbours
 from topkit.scale.streamed import streamed_pieces
+from topkit.scale.trees import prepared
 from topkit.scorers import LinearScorer
 
 
@@ -252,3 +253,26 @@ def test_score_streams(train: tuple[tk.Dataset, Path], tmp_path: Path) -> None:
     narrow.write_text("1 qid:a 1:0.5 4:0.25\n0 qid:b 1:1\n")  # the last features of b are left out: zeros
     score_file(ranker, narrow, out)
     np.testing.assert_array_equal(tk.read_scores(out), ranker.score(tk.read_letor(narrow)))
+
+
+@pytest.mark.parametrize(("truth", "k"), [(3, 8), (5, 3)])
+def test_trees_on_a_cluster_take_the_smaller_k_of_ranker_and_truth(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, truth: int, k: int
+) -> None:
+    """As in memory: the loss and the labels of every partition are those of the top 3."""
+    data = easy_data(8, seed=1)
+    data.top_k(truth).to_parquet(tmp_path / "top.parquet")
+
+    class StoppedError(Exception):
+        """Raised in place of growing trees, which needs a cluster."""
+
+    def grow(cluster: object, plan: Any, preparation: Any, bound: Any, *others: Any) -> None:
+        assert bound.settings["k"] == others[-1] == 3
+        labels = [prepared(part, preparation, plan.truth, 3).y for part in plan.partitions]
+        np.testing.assert_array_equal(np.concatenate(labels), data.top_k(3).y)
+        raise StoppedError
+
+    monkeypatch.setattr("topkit.scale.train.spread_trees", grow)
+    cluster: Any = object()
+    with pytest.raises(StoppedError):
+        train_in_parts("focusednet", tmp_path / "top.parquet", cluster=cluster, scorer="trees", k=k)

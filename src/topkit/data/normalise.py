@@ -119,6 +119,6 @@ def normalise(
 def _normalised(data: Dataset, parts: Callable[[NDArray[np.float32], NDArray[np.int64]], Parts]) -> Matrix:
     """The normalised features by NumPy."""
     centre, scale = parts(data.X, data.ptr)
-    X: Matrix = data.X - np.repeat(centre, data.lengths, axis=0)
+    X: Matrix = np.subtract(data.X, np.repeat(centre, data.lengths, axis=0), dtype=np.float64)
     X /= np.repeat(np.where(scale > 0, scale, np.inf), data.lengths, axis=0)
     return X

@@ -73,8 +73,9 @@ class LinearScorer:
     Dividing by the loss at s = 0 gives one penalty the same meaning for every loss. With ``l2=None`` and
     validation data, every penalty of a grid is fitted. The one whose validation metric, averaged with its two
     neighbours, is best is kept: validation sets are small, and a single peak is noise. Without validation
-    data l2 is 1e-3. ``optimiser="adam"`` minimises the mean loss per query on batches of queries and stops
-    early.
+    data l2 is 1e-3. L-BFGS works in the coordinates of an approximate Hessian, which takes a tenth of the
+    steps (:mod:`topkit.scorers.descent`). ``optimiser="adam"`` minimises the mean loss per query on batches
+    of queries and stops early.
     """
 
     normalisation: ClassVar[str] = "z-score"

@@ -86,15 +86,16 @@ def _node(what: Portable, tree: Tree, node: int) -> dict[str, Any]:
 def before_slack(threshold: float) -> float:
     """The 32-bit number to which Solr adds its slack to obtain the threshold.
 
-    If there is none (close to 0 the addition is too coarse), the nearest from below. 32-bit features between
-    the two would take another path, but there the gap is under 2·10⁻¹³.
+    If there is none (close to 0, or at some negative powers of two), the nearest from above, so that a
+    feature that equals the threshold takes its path. 32-bit features between the two take the other path: a
+    gap under 2·10⁻¹³ close to 0, and one 32-bit number elsewhere.
     """
     target = np.float32(float32_at_most(threshold))
     start = np.float32(target - SLACK)
     up = np.nextafter(start, np.float32(np.inf))
     candidates = [np.nextafter(start, np.float32(-np.inf)), start, up]
-    valid = [t for t in candidates if np.float32(t + SLACK) <= target]
-    return float(max(valid, key=lambda t: (np.float32(t + SLACK), t)))
+    valid = [t for t in candidates if np.float32(t + SLACK) >= target]
+    return float(min(valid, key=lambda t: (np.float32(t + SLACK), t)))
 
 
 def _layers(form: NetworkForm) -> list[dict[str, Any]]:

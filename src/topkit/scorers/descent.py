@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints, Report, Trace, one_blas_thread, silent
+from topkit.scorers.lbfgs import Point, minimise
 
 Matrix = Floats | NDArray[np.float32]
 
@@ -85,8 +86,6 @@ class Descent:
         It stops when the largest component of the gradient is below the tolerance, or when floating-point
         arithmetic cannot lower the objective any more.
         """
-        from scipy.optimize import minimize
-
         trace = Trace(self.max_steps)
         value, slope = self._value_and_slope(start, penalty)
         trace.go_on(value)
@@ -102,27 +101,18 @@ class Descent:
             value, slope = self._value_and_slope(moved(u), penalty)
             return value, slope if basis is None else slope @ basis
 
-        def after_step(intermediate_result: Any) -> None:
-            trace.go_on(float(intermediate_result.fun))
+        def settled(point: Point) -> bool:
+            trace.go_on(point.value)
             self.report("objective", trace.steps, self.max_steps, trace.values[-1])
-            if np.abs(self._value_and_slope(moved(intermediate_result.x), penalty)[1]).max() < self.tolerance:
-                raise StopIteration
+            _, slope = self._value_and_slope(moved(point.x), penalty)
+            return bool(np.abs(slope).max() < self.tolerance)
 
-        options: Any = {"gtol": 0.0, "ftol": 0.0, "maxcor": 20}
-        options |= {"maxiter": self.max_steps, "maxfun": 4 * self.max_steps}
-        result = minimize(
-            value_and_slope,
-            np.zeros(len(start)),
-            jac=True,
-            method="L-BFGS-B",
-            callback=after_step,
-            options=options,
-        )
-        # status 2: the line search found no lower value; with an exact gradient, rounding is the limit
-        trace.reason = "step limit" if result.status == 1 else "settled"
+        end, reason = minimise(value_and_slope, np.zeros(len(start)), self.max_steps, settled)
+        # the gradient is exact, so a line without a lower value means that rounding is the limit
+        trace.reason = "step limit" if reason == "step limit" else "settled"
         if trace.steps > MANY_STEPS:
             self._bending = None
-        return moved(np.asarray(result.x, np.float64)), trace
+        return moved(end.x), trace
 
     def _value_and_slope(self, vector: Floats, penalty: Floats) -> tuple[float, Floats]:
         loss, gradient = self.total(vector)
@@ -143,7 +133,7 @@ class Descent:
             return None
         if not np.isfinite(basis).all():
             return None
-        # L-BFGS-B's first step has length 1, whatever the gradient; in this unit it is Newton's step
+        # the first step of L-BFGS has length 1, whatever the gradient; in this unit it is Newton's step
         return basis * np.linalg.norm(slope @ basis)
 
 

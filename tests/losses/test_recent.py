@@ -39,7 +39,7 @@ def test_top_k_truth_with_weights_is_learnt(name: str) -> None:
         warnings.simplefilter("ignore", NotConverged)
         fitted = ranker.fit(data, weights=weights, document_weights=trust)
     test = easy_data(30, seed=2).top_k(3, seed=0)
-    assert tk.evaluate(test, fitted.score(test), "rr").mean["rr"] > 0.88
+    assert tk.evaluate(test, fitted.score(test), "rr").mean["rr"] > 0.85
 
 
 def soft_permutation(s: np.ndarray, temperature: float) -> np.ndarray:

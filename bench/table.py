@@ -37,7 +37,8 @@ def show(rows: Iterable[Row]) -> None:
             value = row.measure()
         except Exception as error:  # a page with a gap is more useful than no page
             failed.append(row.name)
-            print(f"{row.name:<62}{'-':>12}{sign + f'{row.aim:g}':>10}  not measured: {error}", flush=True)
+            problem = str(error).partition("\n")[0][:80]
+            print(f"{row.name:<62}{'-':>12}{sign + f'{row.aim:g}':>10}  not measured: {problem}", flush=True)
             continue
         verdict = "" if row.reached(value) else "  falls short"
         short += [] if row.reached(value) else [row.name]

@@ -21,6 +21,7 @@ from topkit.web.settings import Settings
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
     """The URL of a PostgreSQL server that runs for these tests."""
+    pytest.importorskip("pgserver", reason="pgserver (it brings PostgreSQL) has no release for this Python")
     # Not in pytest's folder: for root, the server runs as another user, who cannot read that folder.
     with tempfile.TemporaryDirectory() as folder:
         with warnings.catch_warnings():

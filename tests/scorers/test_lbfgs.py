@@ -50,7 +50,7 @@ def test_a_gradient_that_jumps() -> None:
 
 
 def test_infinite_values_shorten_the_step() -> None:
-    """−log x + x is infinite for x ≤ 0 and smallest at 1; the first step from 1.5 leads to 0.5."""
+    """x − log x is infinite for x ≤ 0 and smallest at 1; from 40, a step goes to −272 and is shortened."""
 
     def barrier(x: Floats) -> tuple[float, Floats]:
         if x[0] <= 0:

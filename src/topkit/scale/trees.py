@@ -70,9 +70,14 @@ def first_curvature(data: Dataset, name: str, settings: Mapping[str, Any]) -> tu
 
 
 def spread_trees(
-    cluster: Cluster, plan: Plan, preparation: Preparation, bound: Loss, scorer: TreeScorer, job: Job,
+    cluster: Cluster,
+    plan: Plan,
+    preparation: Preparation,
+    bound: Loss,
+    scorer: TreeScorer,
+    job: Job,
     k: int | None = None,
-) -> tuple[Trees, list[Trace]]:  # fmt: skip
+) -> tuple[Trees, list[Trace]]:
     """Trees grown on all partitions; validation data selects their number. ``job.train`` is not used.
 
     With ``k``, the trees learn the top k of top-k truth.
@@ -91,9 +96,14 @@ def spread_trees(
 
 
 def _grow(
-    cluster: Cluster, plan: Plan, preparation: Preparation, bound: Loss, scorer: TreeScorer, seed: int,
+    cluster: Cluster,
+    plan: Plan,
+    preparation: Preparation,
+    bound: Loss,
+    scorer: TreeScorer,
+    seed: int,
     k: int | None,
-) -> str:  # fmt: skip
+) -> str:
     import lightgbm
 
     kept = cluster.keep(prepared, plan.partitions, preparation, plan.truth, k)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkit.compute import Floats, Ints, Report, Trace, one_blas_thread, silent
 from topkit.scorers.lbfgs import Point, minimise
+from topkit.scorers.model import HasCurvature, HasGradient
 
 Matrix = Floats | NDArray[np.float32]
 
@@ -40,15 +41,13 @@ INVARIANT = 1e-9
 
 
 @runtime_checkable
-class Curved(Protocol):
-    """A loss with a curvature per document; :class:`topkit.losses.Objective` is one."""
+class Curved(HasGradient, HasCurvature, Protocol):
+    """A loss with a curvature per document and its queries; :class:`topkit.losses.Objective` is one."""
 
     @property
     def ptr(self) -> Ints: ...
 
-    def with_curvature(self, scores: Floats) -> tuple[float, Floats, Floats]: ...
-
-    def select(self, queries: Ints) -> Any: ...
+    def select(self, queries: Ints) -> Curved: ...
 
 
 @dataclass

@@ -66,20 +66,6 @@ def demo_data() -> Dataset:
     return replace(read_letor(demo_path()), feature_names=FEATURES)
 
 
-def candidates() -> dict[str, list[str]]:
-    """Question → names of its candidates. Read line by line, because the kernel that reads LETOR files takes
-    seconds to compile and the demo needs no features from the file.
-
-    >>> candidates()["1"][:2]
-    ['copy.copy', 'decimal.localcontext']
-    """
-    names: dict[str, list[str]] = {}
-    for line in demo_path().read_text(encoding="utf-8").splitlines():
-        values, _, name = line.partition(" #docid = ")
-        names.setdefault(values.split()[1].removeprefix("qid:"), []).append(name)
-    return names
-
-
 @cache
 def topics() -> tuple[Topic, ...]:
     """All questions, in order.
@@ -90,10 +76,12 @@ def topics() -> tuple[Topic, ...]:
     """
     text = files("topkit.studies").joinpath("demo_topics.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
+    data = read_letor(demo_path(), features=False)  # the reader of features takes seconds to compile
+    names = data.names_of_documents()
     topics = []
-    for line, (qid, names) in zip(lines, candidates().items(), strict=True):
+    for line, (qid, rows) in zip(lines, data, strict=True):
         query, description, judgments = (part.strip() for part in line.split("|"))
-        relevance = dict.fromkeys(names, 0.0)
+        relevance = dict.fromkeys(names[rows].tolist(), 0.0)
         for grade, group in zip((3, 2, 1), judgments.split(";"), strict=True):
             listed = [name for name in group.split() if name in relevance]
             for place, name in enumerate(listed):

@@ -52,7 +52,7 @@ class Turn(NamedTuple):
 
 
 def turns(study: Study[Any]) -> Iterator[Turn]:
-    """Every fold of every data set with every seed, the cells of a fold together: its data is loaded once."""
+    """Every fold of every data set with every seed, fold by fold, so that its data is loaded once."""
     for source in study.data:
         for fold in source.folds:
             for seed in study.seeds:

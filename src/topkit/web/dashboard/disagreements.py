@@ -54,7 +54,7 @@ def disagreements(
 ) -> list[Disagreement]:
     """Pairs on which assessors disagree: open ones first, the most contested first, then those asked.
 
-    ``decisions`` are the rows of the table ``adjudication``; the last one about a pair counts.
+    ``decisions`` are the rows of the table ``adjudication``. Only the last decision on a pair counts.
     """
     asked = {(p.query, p.assessor, frozenset((p.a, p.b))) for p in judgments_of(records).preferences}
     by_topic = {record.topic: record for record in records}

@@ -53,7 +53,7 @@ def lightgbm(fold: int, trials: int) -> Values:
     rng = np.random.default_rng(0)
     best: Values | None = None
     for trial in range(trials):
-        settings = DEFAULTS if trial == 0 else {
+        settings: dict[str, Any] = DEFAULTS if trial == 0 else {
             "n_estimators": 500,
             "num_leaves": int(rng.choice([7, 15, 31, 63])),
             "learning_rate": float(rng.choice([0.02, 0.05, 0.1])),
